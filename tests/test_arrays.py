@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.arrays import cells_differ, lowest_of_each
+from proce.arrays import cells_differ, inwards, lowest_of_each, steps_within
 
 NAN = math.nan
 
@@ -38,3 +38,8 @@ def test_each_owner_has_the_first_of_its_lowest_keys() -> None:
     owner, key = np.array([3, 0, 3, 0, 3]), np.array([2.0, 5.0, 1.0, NAN, 1.0])
     assert lowest_of_each(owner, key).tolist() == [1, 2]
     assert lowest_of_each(owner[:0], key[:0]).tolist() == []
+
+
+def test_an_end_that_is_off_a_grid_by_rounding_lies_on_it() -> None:
+    assert steps_within(-0.25, 0.3, 0.0, 0.1) == (-2, 3)
+    assert inwards(0.05, 0.3, 0.0, 0.1) == (0.1, pytest.approx(0.3))

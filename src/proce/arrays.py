@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 MIN_DIFFERENCE = 1e-9  # between entries that are not the same; less is rounding
-_GRID_TOLERANCE = 1e-6  # of a step: rounding that an end on a grid may carry
+GRID_TOLERANCE = 1e-6  # of a step: what is nearer to a grid than this lies on it
 
 
 def blocks(values: Array, size: int) -> list[Array]:
@@ -59,13 +59,19 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
 
 
 def inwards(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
-    """Return two ends moved inwards onto a grid, ``origin + whole number * step``.
-
-    An end that is off a point of the grid by rounding is that point: 0.3 / 0.1 is below 3.
-    """
-    first = np.ceil((low - origin) / step - _GRID_TOLERANCE)
-    last = np.floor((high - origin) / step + _GRID_TOLERANCE)
+    """Return two ends moved inwards onto a grid, ``origin + whole number * step``."""
+    first, last = steps_within(low, high, origin, step)
     return origin + first * step, origin + last * step
+
+
+def steps_within(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
+    """Return how many whole steps from an origin the first and the last point between two ends are.
+
+    An end that is off a point by rounding is that point: 0.3 / 0.1 is below 3.
+    """
+    first = np.ceil((low - origin) / step - GRID_TOLERANCE)
+    last = np.floor((high - origin) / step + GRID_TOLERANCE)
+    return first, last
 
 
 def lowest_of_each(owner: Array, key: Array) -> Ints:

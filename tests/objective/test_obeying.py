@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proce.explanation import Change, done_by_hand, has_moved
-from proce.objective.obeying import write_obeying
+from proce.objective.obeying import Bounds, write_obeying
 
 NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE
 # Where it may end at all, as a consequence, and by an action.
@@ -26,18 +26,16 @@ def allowed(
     """Return whether a row of one cell obeys its limits."""
     changes = np.array([[[change]]], np.int8)
     answer = np.empty((1, 1), np.bool_)
-    write_obeying(
-        np.array([[[value]]]),
-        has_moved(changes),
-        done_by_hand(changes),
+    bounds = Bounds(
         np.array([[movable]]),
         np.array([before, *(end for pair in BOUNDS for end in pair)]).reshape(1, 7, 1),
         np.ones(1),
         np.array([is_number]),
         np.array([avoided]),
         max_changes,
-        answer,
     )
+    flags, beyond = (has_moved(changes), done_by_hand(changes)), np.empty((1, 1, 1))
+    write_obeying(np.array([[[value]]]), *flags, bounds, beyond, answer)
     return bool(answer[0, 0])
 
 

@@ -175,6 +175,13 @@ def test_what_a_person_reads_is_what_is_required():
                 assert (short.item() <= 0) is enough
 
 
+def test_the_target_is_reached_where_it_is_decided_for_and_the_margin_but_for_rounding():
+    rows = [[1 - second, second] for second in (0.5 - 1e-7, 0.5, 0.6 - 1e-5, 0.6 - 1e-7, 0.6)]
+    for margin, expected in ((0.0, [0, 1, 1, 1, 1]), (0.1, [0, 0, 0, 1, 1])):
+        reached = Requirement(0.5, margin).is_reached(chances(*rows), target(1))
+        assert reached.tolist() == [list(map(bool, expected))]
+
+
 def beyond(requirement, rows, wanted) -> list[float]:
     return requirement.odds_beyond(chances(*rows), target(wanted))[0].tolist()
 

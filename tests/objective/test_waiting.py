@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proce.causal import CausalGraph, StructuralCausalModel
 from proce.objective import CallLimits, Clock
 from proce.schema import Action, Codec, Continuous, Schema
 from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
@@ -99,11 +100,30 @@ def test_time_is_one_action_and_what_it_moves_a_consequence() -> None:
     clock = Clock.of(codec)
     factual = np.array([[0.3, 0.4, 0.5]])
     rows, every = factual[:, None] + [0.01, 0.0, 0.1], np.ones((1, 1, 3), np.bool_)
-    told = clock.follow(None, factual, rows, None, every)
+    told = clock.follow(None, codec, factual, rows, None, every)
     assert told.point.ravel().tolist() == pytest.approx([0.31, 0.52, 0.6])
     assert told.acted_on.tolist() == [[[True, False, True]]]
     assert told.consequence.tolist() == [[[False, True, False]]]
     assert told.expected.ravel().tolist() == pytest.approx([0.3, 0.52, 0.5])
+
+
+@pytest.mark.parametrize("has_equations", [False, True])
+def test_a_change_that_is_too_small_to_count_is_taken_back_whatever_the_mode(
+    has_equations: bool,
+) -> None:
+    amount = Continuous("amount", (0, 500))
+    frame = pd.DataFrame({"amount": np.linspace(0, 500, 1001), "age": np.linspace(0, 100, 1001)})
+    codec = Codec.fit(Schema([amount, YEARS]), frame, scale="bulk")
+    step = codec.grid[1][0].item()
+    assert 1e-4 < step < 2.5e-4
+    scm = StructuralCausalModel(CausalGraph([]), {}, codec) if has_equations else None
+    factual = np.array([[0.5, 0.5]])
+    rows = factual + np.array([[[2 * step, 0.0], [3 * step, 0.0]]])
+    every = np.ones(rows.shape, np.bool_)
+    told = Clock.of(codec).follow(scm, codec, factual, rows, np.empty((1, 0)), every)
+    assert told.acted_on.tolist() == [[[False, False], [True, False]]]
+    assert told.point.tolist() == [[[0.5, 0.5], rows[0, 1].tolist()]]
+    assert not (told.held | told.consequence | told.outside).any()
 
 
 def test_who_names_a_feature_that_waits_says_how_much_time_passes() -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from proce.arrays import Array
 from proce.causal import Actions, Additive, CausalGraph, StructuralCausalModel
+from proce.causal.models.no_effects import act_without_effects
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
 from proce.methods.searching.polishing import draw_in
 from proce.methods.searching.scan import move_beside
@@ -62,6 +63,7 @@ def compile_moves(codec: Codec, rows: Array) -> None:
     equation = Additive(lambda parents: parents["amount"])
     model = StructuralCausalModel(graph, {"income": equation}, codec)
     model.propagate(wishes, np.zeros((len(rows), model.residual_size)), moved)
+    act_without_effects(codec, rows, wishes)
     values_in_frame(codec, codec.to_raw(rows), codec.layout)
 
 

@@ -69,12 +69,15 @@ class CallLimits:
     anywhere
         Whether a number without a range may be brought to any value between the lowest and the
         highest of the training rows, rather than to where most of them are.
+    both_ways
+        Whether a feature may fall that may only rise, or the other way round.
     """
 
     varied: frozenset[str]
     ranges: Mapping[str, tuple[Level, Level]]
     bounds: Mapping[str, tuple[float, float]]
     anywhere: bool = False
+    both_ways: bool = False
 
     @classmethod
     def read(
@@ -164,8 +167,8 @@ class CallLimits:
             low, high = max(first, lowest), min(last, highest)
         elif isinstance(feature, Continuous) and not self.anywhere:
             low, high = 0.0, 1.0
-        rises = feature.action in (Action.INCREASE, Action.WAITS)
-        falls = feature.action is Action.DECREASE
+        rises = feature.action in (Action.INCREASE, Action.WAITS) and not self.both_ways
+        falls = feature.action is Action.DECREASE and not self.both_ways
         can_move = feature.name in self.varied and feature.can_be_acted_on
         return low, high, least, most, first, last, *permitted, rises, falls, can_move
 

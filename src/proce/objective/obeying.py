@@ -1,6 +1,7 @@
 """Whether rows, as they are shown, obey every limit."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,8 +9,31 @@ from proce.arrays import Array, Flags, Floats
 from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel
 from proce.objective.limits import SHOWN_ROUNDING, Limits
-from proce.objective.terms import FACTUAL, beyond_limits
+from proce.objective.terms import FACTUAL, add_beyond_limits
 from proce.schema import Codec
+
+
+class Bounds(NamedTuple):
+    """What binds rows, as arrays.
+
+    Attributes
+    ----------
+    movable
+        ``(i, f)``, whether a feature may be acted on.
+    known
+        ``(i, 7, f)``, the rows as they are, and their limits: :meth:`Limits.table`.
+    reach, is_number, avoided
+        ``(f,)``, ``(f,)`` and ``(f, l)``, as the codec has them.
+    max_changes
+        The most actions and holds of a row; infinite without such a limit.
+    """
+
+    movable: Flags
+    known: Floats
+    reach: Floats
+    is_number: Flags
+    avoided: Flags
+    max_changes: float
 
 
 def obey_limits(
@@ -26,20 +50,42 @@ def obey_limits(
     ``moved`` and ``by_hand (i, c, f)`` say which cells are told to have moved, and are acted on or
     held.
     """
-    obeys = np.empty(rows.shape[:2], np.bool_)
-    write_obeying(
-        np.ascontiguousarray(rows),
-        np.ascontiguousarray(moved),
-        np.ascontiguousarray(by_hand),
+    obeys, _ = _asked(limits, codec, factual, rows, moved, by_hand, max_changes)
+    return obeys
+
+
+def find_beyond(limits: Limits, codec: Codec, factual: Array, rows: Array, by_hand: Array) -> Flags:
+    """Return which cells of rows ``(i, c, f)`` are beyond their limits by more than rounding.
+
+    So is an action that leads to an avoided level. ``by_hand (i, c, f)`` says what is acted on.
+    """
+    _, beyond = _asked(limits, codec, factual, rows, by_hand, by_hand, None)
+    return np.moveaxis(beyond, 1, 2) > SHOWN_ROUNDING
+
+
+def _asked(
+    limits: Limits,
+    codec: Codec,
+    factual: Array,
+    rows: Array,
+    moved: Array,
+    by_hand: Array,
+    max_changes: int | None,
+) -> tuple[Flags, Floats]:
+    n_rows, n_candidates, n_features = rows.shape
+    obeys = np.empty((n_rows, n_candidates), np.bool_)
+    beyond = np.empty((n_rows, n_features, n_candidates))
+    bounds = Bounds(
         np.ascontiguousarray(limits.movable),
-        np.ascontiguousarray(limits.table(factual)),
+        limits.table(factual),
         codec.reach,
         codec.is_number,
         codec.avoided,
         math.inf if max_changes is None else float(max_changes),
-        obeys,
     )
-    return obeys
+    values, moves, acts = map(np.ascontiguousarray, (rows, moved, by_hand))
+    write_obeying(values, moves, acts, bounds, beyond, obeys)
+    return obeys, beyond
 
 
 @kernel
@@ -47,27 +93,34 @@ def write_obeying(
     rows: Floats,  # (i, c, f)
     moved: Flags,  # (i, c, f)
     by_hand: Flags,  # (i, c, f)
-    movable: Flags,  # (i, f)
-    known: Floats,  # (i, 7, f): Limits.table
-    reach: Floats,  # (f,)
-    is_number: Flags,  # (f,)
-    avoided: Flags,  # (f, l)
-    max_changes: float,
+    bounds: Bounds,
+    beyond: Floats,  # (i, f, c); written
     obeys: Flags,  # (i, c); written
 ) -> None:
-    """Write which rows obey every limit, and do with each cell what is said of it."""
+    """Write which rows obey every limit, and do with each cell what is said of it, ``(i, c)``.
+
+    Of each cell it is written how far it is beyond its limits ``(i, f, c)``; an action that leads
+    to an avoided level is infinitely far.
+    """
+    n_candidates, n_features = rows.shape[1], rows.shape[2]
+    acts, count = np.empty(n_candidates, np.bool_), np.empty(n_candidates, np.int64)
     for i in range(len(rows)):
-        own = known[i]
-        for c in range(rows.shape[1]):
-            obeys[i, c], excess, count = True, 0.0, 0
-            for f in range(rows.shape[2]):
-                value, before, acts = rows[i, c, f], own[FACTUAL, f], by_hand[i, c, f]
-                is_same = value == before or is_missing(value, is_number[f])
-                obeys[i, c] &= movable[i, f] or not acts
-                obeys[i, c] &= is_same or moved[i, c, f] or acts
-                obeys[i, c] &= not (is_same and moved[i, c, f] and acts)
-                if acts and not is_same and not is_number[f]:
-                    obeys[i, c] &= not avoided[f, int(value)]
-                count += acts
-                excess += beyond_limits(value, acts, own[:, f], reach[f])
-            obeys[i, c] &= excess <= SHOWN_ROUNDING and count <= max_changes
+        cells, own, excess = rows[i], bounds.known[i], beyond[i]
+        obeys[i], count[:] = True, 0
+        for f in range(n_features):
+            before, is_number = own[FACTUAL, f], bounds.is_number[f]
+            for c in range(n_candidates):
+                value, moves, acts[c] = cells[c, f], moved[i, c, f], by_hand[i, c, f]
+                is_same = value == before or is_missing(value, is_number)
+                obeys[i, c] &= bounds.movable[i, f] or not acts[c]
+                obeys[i, c] &= is_same or moves or acts[c]
+                obeys[i, c] &= not (is_same and moves and acts[c])
+                leads = acts[c] and not is_same and not is_number
+                excess[f, c] = np.inf if leads and bounds.avoided[f, int(value)] else 0.0
+                count[c] += acts[c]
+            add_beyond_limits(cells, f, acts, own, bounds.reach[f], excess, f)
+        for c in range(n_candidates):
+            total = 0.0
+            for f in range(n_features):
+                total += excess[f, c]
+            obeys[i, c] &= total <= SHOWN_ROUNDING and count[c] <= bounds.max_changes

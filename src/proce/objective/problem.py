@@ -159,8 +159,8 @@ class CounterfactualProblem:
 
     def _follow(self, rows: Array, acting: Array) -> Actions:
         """Return what follows where rows are asked for and some of their cells may be acted on."""
-        scm = self.scm if self.mode in ("hard", "soft") else None
-        return self.clock.follow(scm, self.query.factual, rows, self.query.residual, acting)
+        scm, query = self.scm if self.mode in ("hard", "soft") else None, self.query
+        return self.clock.follow(scm, self.codec, query.factual, rows, query.residual, acting)
 
     # The model.
 
@@ -196,7 +196,7 @@ class CounterfactualProblem:
             losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
         if self.doubts:
             sound = are_sound(violation, realised.count, *np.moveaxis(losses, -1, 0))
-            violation += missing_chance(self, realised, self.doubts, sound)
+            violation += missing_chance(self, realised, self.doubts, sound)[0]
         return Evaluation(losses, violation)
 
     def final_distance(self, realised: Actions) -> Array:

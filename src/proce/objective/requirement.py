@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
-from proce.classifier.decision import class_said, likeliest
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.classifier.decision import class_said, decide, likeliest
 from proce.compiled.elementary import log
 from proce.compiled.kernel import kernel, part
+from proce.objective.limits import SHOWN_ROUNDING
 
 SHORTFALL_ROUNDING = 1e-12  # of a probability
 _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
@@ -62,6 +63,15 @@ class Requirement:
         add_shortfall(given, target.astype(np.int64), required, lacking)
         return lacking
 
+    def is_reached(self, probabilities: Array, target: Array) -> Flags:
+        """Return whether probabilities ``(i, c, k)`` of shown rows reach the target, ``(i, c)``.
+
+        The target ``(i,)`` must be decided for. What is asked for beyond the decision may be missed
+        by what a value changes on the way to a frame and back.
+        """
+        is_decided: Flags = decide(probabilities, self.threshold) == target[:, None]
+        return is_decided & (self.shortfall(probabilities, target) <= SHOWN_ROUNDING)
+
     def odds_beyond(self, probabilities: Array, target: Array) -> Floats:
         """Return by how many log-odds the decision is passed, ``(i, c)``; below 0 it is not.
 
@@ -82,10 +92,10 @@ class Requirement:
         least = self.min_probability or 0.0
         if n_classes > 2:
             return (least,) * n_classes
-        thresholds = (0.5, 0.5)
-        if self.threshold is not None:
-            thresholds = (1 - self.threshold, self.threshold)
-        return tuple(max(min(1.0, threshold + self.margin), least) for threshold in thresholds)
+        asked = self if self.threshold is not None else replace(self, threshold=0.5)
+        numbers = asked.numbers
+        enough = 1 - float(numbers[_PAST_LOWER]), float(numbers[_PAST_UPPER])
+        return max(enough[0], least), max(enough[1], least)
 
     def lead(self, n_classes: int) -> float | None:
         """Return by how much the target must lead the likeliest other class.
@@ -102,7 +112,7 @@ def add_shortfall(
     required: Floats,  # (i, 5)
     violation: Floats,  # (i, c); added to
 ) -> None:
-    """Add what probabilities lack to reach the target, of every candidate."""
+    """Add what probabilities lack to reach the target to the violation ``(i, c)`` of candidates."""
     for i in range(len(chances)):
         for c in range(chances.shape[1]):
             violation[i, c] += _shortfall(chances[i, c], target[i], required[i])
@@ -115,7 +125,7 @@ def write_odds(
     numbers: Floats,  # (5,)
     odds: Floats,  # (i, c); written
 ) -> None:
-    """Write by how many log-odds the decision is passed, of every candidate."""
+    """Write by how many log-odds candidates pass the decision, ``(i, c)``; below 0 they do not."""
     threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
     for i in range(len(chances)):
         wanted = target[i]
@@ -157,10 +167,12 @@ def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
 
 @part
 def _log(probability: float) -> float:
+    """Return the logarithm of a probability, which counts as at least a millionth."""
     return log(max(probability, _MIN_PROBABILITY))
 
 
 @part
 def _log_odds(probability: float) -> float:
+    """Return the log-odds of a probability, which counts as a millionth or more from 0 and 1."""
     share = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
     return log(share / (1 - share))

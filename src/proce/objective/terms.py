@@ -7,6 +7,7 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
 from proce.causal import Actions
+from proce.compiled.cells import unit_gap
 from proce.compiled.kernel import kernel, part
 from proce.losses import Loss
 from proce.objective.distance import FeatureDistance
@@ -151,21 +152,22 @@ def measure_candidates(
     distance: Floats,  # (i, c); written
     excess: Floats,  # (i, c); written
 ) -> None:
-    """Write the distance of candidates, and how far they are beyond their limits.
+    """Write the distance of candidates, and how far they are beyond their limits, ``(i, c)`` each.
 
-    A feature is looked at in all candidates of an instance before the next one.
+    Both are sums over the features. A feature is looked at in all candidates of an instance before
+    the next one.
     """
     n_candidates, n_features = point.shape[1], point.shape[2]
     by_hand, count = np.empty(n_candidates, np.bool_), np.empty(n_candidates, np.int64)
     for i in range(len(point)):
-        own = terms.instances[i]
+        cells, own = point[i], terms.instances[i]
         distance[i], excess[i], count[:] = 0.0, 0.0, 0
         for f in range(n_features):
             weight = own[_WEIGHT, f]
             for c in range(n_candidates):
                 by_hand[c] = acted_on[i, c, f] or held[i, c, f]
                 count[c] += by_hand[c]
-                excess[i, c] += beyond_limits(point[i, c, f], by_hand[c], own[:, f], terms.reach[f])
+            add_beyond_limits(cells, f, by_hand, own, terms.reach[f], excess, i)
             if terms.measure == EFFORTS:
                 for c in range(n_candidates):
                     if by_hand[c]:
@@ -181,21 +183,31 @@ def measure_candidates(
 
 
 @part
-def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
-    """Return how far a value of a feature lies outside of its limits, on the unit range.
+def add_beyond_limits(
+    cells: Floats,
+    f: int,
+    by_hand: Flags,
+    own: Floats,
+    reach: float,
+    excess: Floats,
+    place: int,
+) -> None:
+    """Add how far a feature of candidates ``(c, f)`` is outside of its limits, on the unit range.
 
-    Who acts is bound by the limits of actions, all else by those of consequences. What is held may
-    lie outside of the permitted range, though not of that of the call. What nobody knows obeys.
-    ``own`` is what is known of the feature in the instance.
+    It is added at a place of ``excess (…, c)``. Who acts (``by_hand (c,)``) is bound by the limits
+    of actions, all else by those of consequences. What is held may lie outside of the permitted
+    range, though not of that of the call. What nobody knows obeys. ``own (7, f)`` is what is known
+    of the instance.
     """
-    lowest, highest = own[_ACTION_LOWER], own[_ACTION_UPPER]
-    below = (lowest if acts else own[_CONSEQUENCE_LOWER]) - value
-    above = value - (highest if acts else own[_CONSEQUENCE_UPPER])
-    beyond = (below if below > above else above) / reach
-    if not (beyond > LIMIT_ROUNDING and below == below and above == above):
-        return 0.0
-    is_held = acts and value == own[FACTUAL] and own[_LOWER] <= value <= own[_UPPER]
-    return 0.0 if is_held else min(beyond, _LARGEST)
+    before, lower, upper = own[FACTUAL, f], own[_LOWER, f], own[_UPPER, f]
+    for c in range(len(by_hand)):
+        value, acts = cells[c, f], by_hand[c]
+        below = own[_ACTION_LOWER if acts else _CONSEQUENCE_LOWER, f] - value
+        above = value - own[_ACTION_UPPER if acts else _CONSEQUENCE_UPPER, f]
+        beyond = (below if below > above else above) / reach
+        if beyond > LIMIT_ROUNDING and below == below and above == above:
+            is_held = acts and value == before and lower <= value <= upper
+            excess[place, c] += 0.0 if is_held else min(beyond, _LARGEST)
 
 
 @part
@@ -203,7 +215,7 @@ def _gap(value: float, other: float, f: int, terms: Terms) -> float:
     """Return how far apart two entries of a feature are, on the unit range or by its table."""
     n_levels = terms.table_of[f, 1]
     if n_levels == 0:
-        gap = abs((value - other) / terms.reach[f])
+        gap = unit_gap(value, other, terms.reach[f])
         return 0.0 if np.isnan(gap) else min(gap, _LARGEST)
     ours = min(np.int64(value), n_levels - 1) if value > 0 else 0
     theirs = min(np.int64(other), n_levels - 1) if other > 0 else 0

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
 from proce.causal.models.actions import Tolerances
+from proce.causal.models.no_effects import act_without_effects
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits
@@ -74,6 +75,7 @@ class Clock:
     def follow(
         self,
         scm: StructuralCausalModel | None,
+        codec: Codec,
         factual: Array,
         rows: Array,
         residual: Array | None,
@@ -85,11 +87,9 @@ class Clock:
         an action.
         """
         rows = self.advance(rows, factual)
-        if scm is not None:
-            return self._as_one_action(scm.actions(factual, rows, residual, acting))
-        changed = cells_differ(rows, factual[:, None], MIN_DIFFERENCE)
-        nothing, own = np.zeros_like(changed), np.broadcast_to(factual[:, None], rows.shape)
-        return self._as_one_action(Actions(rows, changed, nothing, nothing, own, nothing))
+        if scm is None:
+            return self._as_one_action(act_without_effects(codec, factual, rows))
+        return self._as_one_action(scm.actions(factual, rows, residual, acting))
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""

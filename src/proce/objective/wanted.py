@@ -80,7 +80,7 @@ def read_wanted(
     rows: Floats,  # (i, c, f); written
     acting: Flags,  # (i, c, f); written
 ) -> None:
-    """Write the rows that are asked for, and which of their cells may be acted on or held.
+    """Write the rows ``(i, c, f)`` that are asked for, and which cells may be acted on or held.
 
     Without flags of what is done by hand, the features that may be acted on are read from genes.
     """

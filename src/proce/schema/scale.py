@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from proce.arrays import inwards
+from proce.arrays import GRID_TOLERANCE, inwards
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
 from proce.schema.frames.cells import MISSING_LEVEL, Numbers
@@ -24,7 +24,6 @@ _TAIL = 0.005  # of the values, left out at either end
 _FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is set aside at first
 _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
 _WIDEST = 30.0  # interquartile ranges beyond the quartiles: no scale is wider than this
-_GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 _LARGEST = 10**308  # that is a double too
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
@@ -205,5 +204,5 @@ def raw_units(
         return span, low, 0.0, 1.0, 0.0
     numerator, denominator = map(float, Fraction(repr(resolution)).as_integer_ratio())
     size = (abs(low) + span) * denominator / numerator  # in steps
-    tolerance = min(0.25, _GRID_TOLERANCE + 8 * sys.float_info.epsilon * size)
+    tolerance = min(0.25, GRID_TOLERANCE + 8 * sys.float_info.epsilon * size)
     return span, low, numerator, denominator, tolerance

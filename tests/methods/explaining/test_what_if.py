@@ -210,12 +210,53 @@ def test_a_wrong_question_says_what_is_wrong(
         worker_explainer.what_if(row, changes)
 
 
-def test_what_a_sum_of_doubles_leaves_of_a_limit_breaks_none() -> None:
+def forbidden(codec: Codec, *, by_hand: bool, **ends: float) -> tuple[str, ...]:
+    """Return what is said against features that begin at the middle of the unit range."""
+    factual = np.full(len(codec.schema), 0.5)
+    asked, positions = factual.copy(), [codec.schema.position(name) for name in ends]
+    asked[positions] = [codec.encode_value(name, end) for name, end in ends.items()]
+    return tuple(forbidden_by_schema(codec, factual, asked, positions if by_hand else []))
+
+
+def test_what_is_lost_on_the_way_to_a_frame_breaks_no_limit() -> None:
     schema = Schema([Continuous("rent", (0.0, 0.3)), Continuous("pay", action="increase")])
     codec = Codec.fit(schema, pd.DataFrame({"rent": [0.0, 0.3], "pay": [0.0, 1.0]}))
-    assert forbidden_by_schema(codec, 0, 0.2, 0.1 + 0.2, by_hand=False) == ()
-    assert forbidden_by_schema(codec, 1, 0.1 + 0.2, 0.3, by_hand=True) == ()
-    (text,) = forbidden_by_schema(codec, 0, 0.2, 0.3001, by_hand=False)
-    assert text.startswith("rent must be between 0 and 0.3")
-    (text,) = forbidden_by_schema(codec, 1, 0.3, 0.2999, by_hand=True)
-    assert text.startswith("pay may only rise")
+    for by_hand in (False, True):
+        assert forbidden(codec, by_hand=by_hand, rent=0.1 + 0.2) == ()
+        assert forbidden(codec, by_hand=by_hand, rent=0.3 + 1e-7) == ()
+        assert forbidden(codec, by_hand=by_hand, pay=0.5 - 1e-7) == ()
+        (text,) = forbidden(codec, by_hand=by_hand, rent=0.300001)
+        assert text == "rent must be between 0 and 0.3, not 0.300001."
+        (text,) = forbidden(codec, by_hand=by_hand, pay=0.499998)
+        assert text == "pay may only rise: from 0.5 it cannot fall to 0.499998."
+
+
+def test_a_consequence_is_judged_as_it_is_in_a_search() -> None:
+    """It may end on an avoided level, and not where no training row is."""
+    schema = Schema([Continuous("pay", (0, 100)), Continuous("debt"), SCHEMA["school"]]).edit(
+        "school", avoid=["none"]
+    )
+    frame = pd.DataFrame({"pay": [10, 60.0], "debt": [10, 60.0], "school": ["none", "high"]})
+    codec = Codec.fit(schema, frame)
+    assert forbidden(codec, by_hand=False, school="none") == ()
+    assert forbidden(codec, by_hand=True, school="none") == (
+        'school is never advised to be "none".',
+    )
+    for name in ("pay", "debt"):
+        assert forbidden(codec, by_hand=True, **{name: 70}) == ()
+        assert forbidden(codec, by_hand=False, **{name: 70}) == (
+            f"{name} would follow to 70, but in all training rows it is 10 to 60.",
+        )
+    for by_hand in (False, True):
+        assert forbidden(codec, by_hand=by_hand, pay=101) == (
+            "pay must be between 0 and 100, not 101.",
+        )
+
+
+def test_a_value_for_a_missing_cell_obeys_the_range_too() -> None:
+    schema = Schema([Continuous("pay", (0, 100), action="increase"), SCHEMA["school"]])
+    codec = Codec.fit(schema, pd.DataFrame({"pay": [10, 60.0], "school": ["none", "high"]}))
+    missing = np.array([np.nan, -1.0])
+    for pay, broken in ((50, ()), (-5, ("pay must be between 0 and 100, not −5.",))):
+        ends = np.array([codec.encode_value("pay", pay), 1.0])
+        assert tuple(forbidden_by_schema(codec, missing, ends, [0, 1])) == broken

@@ -12,6 +12,7 @@ from proce import ProCE, SearchSettings
 from proce.arrays import Array
 from proce.explanation import done_by_hand
 from proce.methods.searching.chances import SURE, is_better, missing_chances
+from proce.objective.doubts.doubt import missing_chance
 
 
 def flags(values: Any) -> list[bool]:
@@ -57,7 +58,7 @@ class Fixed:
         return odds[0]
 
 
-def test_of_two_doubts_the_one_counts_that_asks_for_most() -> None:
+def test_advice_lacks_what_it_lacks_in_the_face_of_every_doubt() -> None:
     explainer, _ = refused()
     problem = explainer_problem(explainer)
     doubts = (Fixed((0.99, 0.90, 0.90, 0.49), 0.98), Fixed((0.99, 0.99, 0.80, 0.99), 0.95))
@@ -67,8 +68,11 @@ def test_of_two_doubts_the_one_counts_that_asks_for_most() -> None:
     realised = replace(unchanged, point=numbered)
     asked = np.array([[True, True, True, True]])
     missing = missing_chances(problem, realised, asked)[0].tolist()
-    assert missing == pytest.approx([0.0, 0.08, 0.15, np.inf])
+    assert missing == pytest.approx([0.0, 0.08, 0.23, np.inf])
     assert np.isinf(missing_chances(problem, realised, ~asked)).all()
+    numbers, is_advice = missing_chance(problem, realised, doubts, asked)
+    assert numbers[0].tolist() == pytest.approx([0.0, 0.08, 0.23, 0.49])
+    assert is_advice.tolist() == [[True, True, True, False]]
 
 
 def noisy_world(n: int = 300, seed: int = 0) -> pd.DataFrame:

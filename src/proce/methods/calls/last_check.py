@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array
-from proce.classifier import Classifier, ask_about_shown, decide
+from proce.classifier import Classifier, ask_about_shown
 from proce.losses import target_probability
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement
-from proce.objective.limits import SHOWN_ROUNDING
 from proce.schema import Codec, Layout
 from proce.schema.shown import ReadFrame, exact_entries
 
@@ -133,8 +132,7 @@ def last_check(
     if not len(shown):
         return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)
     probabilities = ask_about_shown(classifier, shown.read)
-    passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
-    lacking = requirement.shortfall(probabilities[:, None], target).squeeze(1)
-    passed &= lacking <= SHOWN_ROUNDING
+    passed = allowed & shown.is_near
+    passed &= requirement.is_reached(probabilities[:, None], target)[:, 0]
     passed &= obey_rules(rules, factual, shown.rows)
     return LastCheck(passed, target_probability(probabilities, target), shown)

@@ -10,7 +10,8 @@ from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, kept_by
 from proce.explanation import done_by_hand, has_moved
 from proce.methods.searching.chances import SURE
-from proce.objective import CounterfactualProblem, EquationDoubt, chance_of
+from proce.objective import CounterfactualProblem, EquationDoubt
+from proce.objective.doubts.doubt import judge_draws
 
 
 def measure_confidence(
@@ -26,7 +27,8 @@ def measure_confidence(
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
     odds = _doubt(problem, refits).odds(problem, realised)[..., 0]
     unknown = _hides_what_follows(problem, changes)
-    return (odds >= 0).sum(0), np.where(unknown, np.nan, chance_of(odds))
+    chance, n_held = judge_draws(odds)
+    return n_held, np.where(unknown, np.nan, chance)
 
 
 def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:

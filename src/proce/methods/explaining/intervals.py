@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.arrays import Array, Flags, Floats, Ints, cells_differ, scatter
+from proce.arrays import Array, Flags, Floats, Ints, cells_differ, scatter, steps_within
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
 from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, SpreadPoints
@@ -32,7 +32,6 @@ _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
 _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
-_ROUNDING = 1e-6  # of a grid point
 _TOLD = -1  # instead of a position: no cell is moved from the told value
 
 
@@ -129,11 +128,10 @@ class _Sides:
         limits, sides = problem.limits, []
         for sign, limit in ((-1, limits.action_lower), (1, limits.action_upper)):
             far = (told > by_itself) == (sign > 0)
-            end = limit[line, position]
-            n_far = np.floor(sign * (end - told) / unit + _ROUNDING)
+            ends = sign * by_itself, sign * limit[line, position]
+            n_home, n_far = steps_within(*ends, sign * told, unit)
             # At the value that the feature has by itself nothing is done any more.
-            n_near = np.ceil(sign * (by_itself - told) / unit - _ROUNDING) - 1
-            count = np.where(far, n_far, np.minimum(n_near, n_far))
+            count = np.where(far, n_far, np.minimum(n_home - 1, n_far))
             sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
         upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
         start = raw_cells(codec.raw_units[position], told)

@@ -56,7 +56,7 @@ def take_actions_back(
     own = target_probability(chances[:, 0], target)
     contributions[line, position] = np.where(is_action, (probabilities[line] - own), 0.0)
     if any_blamed:
-        reached = problem.requirement.shortfall(chances, target)[:, 0] <= SHOWN_ROUNDING
+        reached = problem.requirement.is_reached(chances, target)[:, 0]
         asked_by[line, position] = np.where(blamed & reached, broken, NO_RULE)
     return contributions, asked_by
 

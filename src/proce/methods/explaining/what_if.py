@@ -18,6 +18,7 @@ from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import Clock
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
+from proce.schema.codec import unit_numbers
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
 from proce.schema.matching import only_features
@@ -42,7 +43,8 @@ class WhatIf:
         The probability of each class with the changes.
     broken
         The rules that the changed row breaks, then what the schema forbids, as sentences: a value
-        outside of its range, a feature that is fixed or may only rise.
+        outside of its range, a consequence that no training row has, a feature that is fixed or may
+        only rise.
     notes
         What the reader should know, such as a value that was rounded to the step of its feature.
     """
@@ -79,8 +81,8 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
     given = {name: _raw_value(codec, name, value) for name, value in changes.items()}
     rounded = {name: float(on_step(schema[name], np.array(x))) for name, x in given.items()}
-    acted_on = np.zeros(len(schema), dtype=np.bool_)
-    acted_on[[schema.position(name) for name in changes]] = True
+    by_hand = [schema.position(name) for name in changes]
+    acted_on = np.isin(np.arange(len(schema)), by_hand)
     rows = _followed(fitted, factual, rounded, acted_on)
     values = codec.raw_of_changes(rows, factual, raw)
     told = ReadFrame.holding(codec, values, Layout.of(row))
@@ -91,30 +93,21 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         for answer in (ask_read_frame(classifier, read)[0], chances)
     )
     moved = cells_differ(shown, factual)[0] & ~acted_on
-    ends = {schema.names[p]: float(told.raw[0, p]) for p in np.flatnonzero(moved)}
+    followed = [feature for feature, has_moved in zip(schema, moved, strict=True) if has_moved]
+    asked = shown[0].copy()
+    asked[by_hand] = unit_numbers(codec, by_hand, np.array(list(given.values())))
     return WhatIf(
         frame,
-        {name: _pair(row, frame, schema[name]) for name in ends},
+        {feature.name: _pair(row, frame, feature) for feature in followed},
         classifier.classes[before],
         classifier.classes[after],
         dict(zip(classifier.classes, chances.tolist(), strict=True)),
         (
             *broken_rules(fitted.rules, factual[0], shown[0]),
-            *_broken_limits(codec, raw[0], given, by_hand=True),
-            *_broken_limits(codec, raw[0], ends, by_hand=False),
+            *forbidden_by_schema(codec, factual[0], asked, by_hand),
         ),
         tuple(_notes(codec, given, rounded)),
     )
-
-
-def _broken_limits(
-    codec: Codec, raw: Array, ends: Mapping[str, float], *, by_hand: bool
-) -> Iterator[str]:
-    """Yield what the schema says against features of a row ``(f,)`` ending at some values."""
-    for name, end in ends.items():
-        position = codec.schema.position(name)
-        before = float(raw[position])
-        yield from forbidden_by_schema(codec, position, before, end, by_hand=by_hand)
 
 
 def _notes(codec: Codec, given: Mapping[str, float], rounded: Mapping[str, float]) -> Iterator[str]:
@@ -163,7 +156,7 @@ def _followed(
         residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     clock = Clock.of(codec).told_by(np.flatnonzero(acted_on).tolist())
     acting = np.broadcast_to(acted_on, (1, *rows.shape))
-    realised = clock.follow(scm, factual, rows[:, None], residual, acting)
+    realised = clock.follow(scm, codec, factual, rows[:, None], residual, acting)
     point = np.where(acted_on, rows, realised.point[:, 0])
     endless = np.flatnonzero(np.isinf(point[0])).tolist()
     if endless:

@@ -8,19 +8,18 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Actions
-from proce.objective import CounterfactualProblem, chance_among
+from proce.objective import CounterfactualProblem
+from proce.objective.doubts.doubt import missing_chance
 
 SURE = 0.98  # advice that works with a smaller chance when equations are fitted again is shaky
-MIN_CHANCE = 0.5  # what works with a smaller chance is no advice
 SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
 
 
 def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Array) -> Array:
-    """Return what candidates ``(i, c)`` lack to the chance that the doubts of a problem ask for.
+    """Return what candidates ``(i, c)`` lack to the chances that the doubts of a problem ask for.
 
-    Of several doubts the one counts to which a candidate lacks most. The result is 0 for a
-    candidate that is sure to work, and infinite for one that is too unlikely to be advice, or that
-    was not asked about.
+    The result is 0 for a candidate that is sure to work, and infinite for one that is too unlikely
+    to be advice, or that was not asked about.
 
     Parameters
     ----------
@@ -29,11 +28,7 @@ def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Ar
     asked
         ``(i, c)``, the candidates whose chances count.
     """
-    missing, is_advice = np.zeros_like(realised.point[..., 0]), asked
-    for doubt in problem.doubts:
-        chance = chance_among(problem, realised, doubt, asked)
-        missing = np.maximum(missing, doubt.least - chance)
-        is_advice = is_advice & (chance >= MIN_CHANCE)
+    missing, is_advice = missing_chance(problem, realised, problem.doubts, asked)
     return np.where(is_advice, missing, np.inf)
 
 

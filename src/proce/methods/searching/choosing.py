@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, expand, scatter
+from proce.compiled.cells import unit_gap
 from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.compiled.stream import Words
@@ -280,7 +281,7 @@ def _drop_alike(
             is_near = True
             for a in range(f):
                 if (sets[c, a // 64] >> np.uint64(a % 64)) & _ONE:
-                    apart = abs(rows[d, a] / reach[a] - rows[c, a] / reach[a])
+                    apart = unit_gap(rows[d, a], rows[c, a], reach[a])
                     if apart > _ALIKE:  # what is missing in both is not apart
                         is_near = False
                         break

@@ -10,7 +10,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from proce.arrays import Array, Floats, blocks, flatten
+from proce.arrays import Array, Floats, Ints, blocks, flatten
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
 from proce.compiled.elementary import student_share_below
@@ -20,6 +20,7 @@ from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
 
+MIN_CHANCE = 0.5  # what works with a smaller chance is no advice
 _BLOCK_CELLS = 400_000  # of rows that the model is asked about at once; this bounds the memory
 _MIN_SAMPLE = 5  # models by which others can be judged
 _SURE = 0.99  # the chance of one more model that counts as certain
@@ -179,25 +180,31 @@ class ModelDoubt:
         Where there are models enough to judge by, the share is at most the chance that one more
         such model decides so. A chance of 0.99 counts as certain: no sample proves more.
         """
-        share = (odds >= 0).mean(0)
+        chance, n_held = judge_draws(odds)
+        share = n_held / len(odds)
         if len(odds) < _MIN_SAMPLE:
             return share
-        chance = chance_of(odds)
         return np.minimum(share, np.where(chance >= _SURE, 1.0, chance))
 
 
 def chance_of(odds: Array) -> Array:
-    """Return the chance ``(…)`` that the truth is not below 0, of which ``(m, …)`` are draws.
+    """Return the chance ``(…)`` that the truth is not below 0, of which ``(m, …)`` are draws."""
+    chance, _ = judge_draws(odds)
+    return chance
 
-    One more draw would follow Student's t-distribution with m - 1 degrees of freedom, around the
-    mean of the draws with their spread times sqrt(1 + 1/m). The chance is at most the share
-    (n + 1) / (m + 1), where n of the draws are not below 0: a model of steps falls from its edges
-    without a slope.
+
+def judge_draws(odds: Array) -> tuple[Floats, Ints]:
+    """Return the chance that the truth is not below 0, and how many of its draws are not.
+
+    Both are ``(…)``, of draws ``(m, …)``. One more draw would follow Student's t-distribution with
+    m - 1 degrees of freedom, around the mean of the draws with their spread times sqrt(1 + 1/m).
+    The chance is at most the share (n + 1) / (m + 1), where n of the draws are not below 0: a model
+    of steps falls from its edges without a slope.
     """
     flat = np.ascontiguousarray(odds.reshape(len(odds), odds[0].size))
-    chances = np.empty(flat.shape[1])
-    write_chance_of_draws(flat, chances)
-    return chances.reshape(odds.shape[1:])
+    chances, n_held = np.empty(flat.shape[1]), np.empty(flat.shape[1], np.int64)
+    write_chance_of_draws(flat, chances, n_held)
+    return chances.reshape(odds.shape[1:]), n_held.reshape(odds.shape[1:])
 
 
 def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Array) -> Array:
@@ -221,16 +228,19 @@ def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Array
 
 def missing_chance(
     problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], asked: Array
-) -> Array:
-    """Return what candidates lack to the chances that doubts ask for, ``(i, c)``.
+) -> tuple[Array, Array]:
+    """Return what candidates lack to the chances that doubts ask for, and which are advice at all.
 
-    Those not ``asked (i, c)`` about lack all of them.
+    Both are ``(i, c)``. Of several doubts the lacks are added: advice works for a person only where
+    it works in the face of all of them. What works with a chance below one half in the face of any
+    is no advice. Those not ``asked (i, c)`` about lack all of the chances, and are none.
     """
-    missing = np.zeros_like(realised.point[..., 0])
+    missing, is_advice = np.zeros_like(realised.point[..., 0]), asked
     for doubt in doubts:
         chance = chance_among(problem, realised, doubt, asked)
-        missing = missing + np.maximum((doubt.least - chance), 0)
-    return missing
+        missing = missing + np.maximum(doubt.least - chance, 0)
+        is_advice = is_advice & (chance >= MIN_CHANCE)
+    return missing, is_advice
 
 
 def _odds_beyond(problem: Doubted, outcomes: Array) -> Array:
@@ -242,15 +252,18 @@ def _odds_beyond(problem: Doubted, outcomes: Array) -> Array:
 
 
 @kernel
-def write_chance_of_draws(odds: Floats, chances: Floats) -> None:
-    """Write the chances ``(n,)`` that the truth is not below 0, by draws ``(m, n)`` of it."""
+def write_chance_of_draws(odds: Floats, chances: Floats, n_held: Ints) -> None:
+    """Write the chances ``(n,)`` that the truth is not below 0, and how many draws are not.
+
+    ``odds (m, n)`` are draws of it.
+    """
     n_draws, n_columns = odds.shape
     widening = math.sqrt(1 + 1 / n_draws)
     for column in range(n_columns):
-        total, n_held = 0.0, 0
+        total, count = 0.0, 0
         for draw in range(n_draws):
             total += odds[draw, column]
-            n_held += odds[draw, column] >= 0
+            count += odds[draw, column] >= 0
         mean, squares = total / n_draws, 0.0
         for draw in range(n_draws):
             off = odds[draw, column] - mean
@@ -260,4 +273,4 @@ def write_chance_of_draws(odds: Floats, chances: Floats) -> None:
             by_spread = student_share_below(mean / spread, max(1, n_draws - 1))
         else:
             by_spread = 1.0 if mean >= 0 else 0.0
-        chances[column] = min(by_spread, (n_held + 1) / (n_draws + 1))
+        chances[column], n_held[column] = min(by_spread, (count + 1) / (n_draws + 1)), count
