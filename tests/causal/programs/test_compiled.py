@@ -289,3 +289,16 @@ def _shaken(mechanisms, shift):
             weights = mechanism.predict.weights * (1 + shift)
             shaken[name] = replace(mechanism, predict=replace(mechanism.predict, weights=weights))
     return shaken
+
+
+def test_an_equation_in_raw_units_reads_numbers_as_they_are_shown() -> None:
+    schema = Schema([Continuous("age", step=0.1), Continuous("pay", step=0.1)])
+    frame = pd.DataFrame({"age": np.arange(60) / 10 + 0.3, "pay": np.arange(60) / 10 - 1.7})
+    graph, codec = CausalGraph([("age", "pay")]), Codec.fit(schema, frame)
+    equation = Polynomial(Terms((schema["age"],)), np.array([0.7, 1.3]))
+    scm = StructuralCausalModel(graph, {"pay": Additive(equation)}, codec)
+    rows = codec.encode(frame)
+    age, pay = frame["age"].to_numpy().round(1), frame["pay"].to_numpy().round(1)
+    expected = pay - equation({"age": age})
+    np.testing.assert_array_equal(scm.abduct(rows)[:, 0], expected)
+    np.testing.assert_array_equal(scm.noise_of(1, rows, np.full((60, 1), 0.5))[:, 0], expected)

@@ -82,7 +82,7 @@ class Linked:
     def record(self) -> Record:
         """What the kernels of the link are told, as a record `EFFECT` of no place."""
         record = np.zeros((), EFFECT)
-        record["link"], record["n_outputs"], record["span"] = self.link, self.noise_size, 1.0
+        record["link"], record["n_outputs"] = self.link, self.noise_size
         record["lowest"], record["highest"] = -math.inf, math.inf
         for name, number in self._told().items():
             record[name] = number

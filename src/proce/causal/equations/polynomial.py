@@ -7,7 +7,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Parents
-from proce.causal.equations.tables import EquationTables, Place
+from proce.causal.equations.tables import EquationTables
 from proce.causal.equations.terms import Terms
 from proce.causal.programs.program import EFFECT, Program
 from proce.causal.programs.responses import solve
@@ -41,12 +41,8 @@ class Polynomial:
     def _program(self) -> Program:
         """The equation by itself, of rows that have its parents alone."""
         places = {cause.name: place for place, cause in enumerate(self.terms.parents)}
-
-        def place_of(name: str) -> Place:
-            return places[name], 1.0, 0.0
-
         tables, effects = EquationTables(), np.zeros((1, 1), EFFECT)
-        tables.add(effects[0, 0], self.terms, self.weights, place_of)
+        tables.add(effects[0, 0], self.terms, self.weights, places)
         return tables.program(effects)
 
 

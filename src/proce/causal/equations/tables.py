@@ -1,6 +1,6 @@
 """Equations as flat tables, which a kernel can run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,6 @@ from proce.causal.equations.terms import Terms
 from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table
 from proce.schema import Categorical, Continuous, Feature
 
-Place = tuple[int, float, float]  # in a row, and the span and low end of the units there
 _NO_TOLERANCES = np.empty(0, TOLERANCE)
 
 
@@ -23,7 +22,7 @@ class EquationTables:
     n_weights: int = 0
 
     def add(
-        self, record: Record, terms: Terms, weights: Array, place: Callable[[str], Place]
+        self, record: Record, terms: Terms, weights: Array, positions: Mapping[str, int]
     ) -> None:
         """Add an equation, and write where it stands into the record `EFFECT` of its effect.
 
@@ -33,8 +32,8 @@ class EquationTables:
             The record.
         terms, weights
             Of the equation, ``(size,)`` or ``(size, l)``.
-        place
-            From a parent's name to where it stands in rows, and in which units.
+        positions
+            By name, where parents stand in rows.
         """
         outputs = weights.reshape(terms.size, -1).T
         blocks, bends = _split(terms, outputs)
@@ -42,7 +41,7 @@ class EquationTables:
         record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
         record["has_products"] = terms.degree > 1
         record["weights"], record["stride"] = self.put(blocks), blocks.shape[1]
-        self._add_parents(terms, bends, place)
+        self._add_parents(terms, bends, positions)
 
     def put(self, *arrays: Floats) -> int:
         """Append arrays to the weights, and return where they begin."""
@@ -58,21 +57,20 @@ class EquationTables:
         return Program(effects, np.array(self.parents, PARENT), weights, tolerances)
 
     def _add_parents(
-        self, terms: Terms, bends: Mapping[str, Floats], place: Callable[[str], Place]
+        self, terms: Terms, bends: Mapping[str, Floats], positions: Mapping[str, int]
     ) -> None:
         maps = {name: (factor, shift) for name, factor, shift in terms.maps}
         ends = {name: (low, high) for name, low, high in terms.ends}
         knots, column = dict(terms.knots), 0
         for parent in terms.parents:
             name, kind = parent.name, _kind(parent)
-            position, span, low = place(name)
             n_levels = 0 if isinstance(parent, Continuous) else len(parent.levels)
             places = knots.get(name, ())
             begin = self.put(np.array(places), bends[name]) if places else 0
             lowest, highest = ends.get(name, (-np.inf, np.inf))
             divisor = max(1, n_levels - 1) if kind == Kind.RANK else 1
-            fields = (position, kind, column, n_levels, len(places), begin)
-            numbers = (span, low, *maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
+            fields = (positions[name], kind, column, n_levels, len(places), begin)
+            numbers = (*maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
             self.parents.append((*fields, *numbers))
             column += n_levels if kind == Kind.LEVEL else 1
 

@@ -33,7 +33,7 @@ def respond(
     owners: Ints,
     values: Floats,
 ) -> None:
-    """Write the values ``(c,)`` that predictions come to under the owners' noise, in rows' units.
+    """Write the values ``(c,)`` that predictions come to under the owners' noise.
 
     ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
     The first line of the predictions is lost.
@@ -73,8 +73,6 @@ def respond(
     else:
         for c in range(n_rows):
             values[c] = clamped(values[c], effect.lowest, effect.highest)
-    for c in range(n_rows):
-        values[c] = (values[c] - effect.low) / effect.span
 
 
 @kernel

@@ -53,8 +53,6 @@ EFFECT = np.dtype(
         ("thresholds", np.int64),  # where they begin among the weights
         ("n_levels", np.int64),
         ("is_median", np.int64),  # whether the median of the noises that explain a level is taken
-        ("low", np.float64),  # of the effect in raw units, and its span; 0 and 1 on the unit range
-        ("span", np.float64),
         ("lowest", np.float64),  # limits of additive noise
         ("highest", np.float64),
         ("equation_origin", np.float64),  # of an exponential
@@ -69,8 +67,6 @@ PARENT = np.dtype(
         ("n_levels", np.int64),
         ("n_knots", np.int64),
         ("knots", np.int64),  # where they begin among the weights; those of the bends come next
-        ("span", np.float64),  # from the unit range to the units of the equation
-        ("low", np.float64),
         ("factor", np.float64),  # to the unit range on which the equation was learned
         ("shift", np.float64),
         ("lowest", np.float64),  # beyond, a value counts as if it lay there

@@ -83,8 +83,8 @@ def read_parents(
                 columns[cause, c] = column + code if known else none
                 amounts[cause, c] = 1.0
             continue
-        span, low, factor, shift = parent.span, parent.low, parent.factor, parent.shift
-        lowest, highest, divisor = parent.lowest, parent.highest, parent.divisor
+        factor, shift, divisor = parent.factor, parent.shift, parent.divisor
+        lowest, highest = parent.lowest, parent.highest
         is_rank = parent.kind == Kind.RANK
         for c in range(len(rows)):
             value = rows[c, position]
@@ -92,7 +92,7 @@ def read_parents(
                 value = 0.0 if value < 0 else value
             else:
                 value = clamped(value, -_LARGEST, _LARGEST) if value == value else 0.0
-            value = clamped((value * span + low) * factor + shift, lowest, highest)
+            value = clamped(value * factor + shift, lowest, highest)
             columns[cause, c] = column
             amounts[cause, c] = value / divisor
 
