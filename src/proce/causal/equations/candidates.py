@@ -23,7 +23,7 @@ from proce.causal.equations.mechanism import (
 )
 from proce.causal.equations.moments import Moments, least_squares
 from proce.causal.equations.ordered import OrderedRows, fit_ordered
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.polynomial import Exponential, Polynomial, polynomial_of
 from proce.causal.equations.selection import sparse_least_squares
 from proce.causal.equations.terms import (
     FINE_KNOT_QUANTILES,
@@ -64,7 +64,7 @@ def sparser_form(form: Form, effect: EffectRows) -> Form | None:
     if sparser is None:
         return None
     fitted: Any = fit_of(sparser.kind, effect, seed=0)(effect.counts)
-    weights = getattr(fitted.predict, "polynomial", fitted.predict).weights
+    weights = polynomial_of(fitted.predict).weights
     return sparser if bool((weights[1:] == 0).any()) else None
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from proce.arrays import Array, Floats
+from proce.causal.equations.mechanism import Parents
 from proce.causal.equations.terms import Terms
 from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table
 from proce.schema import Categorical, Continuous, Feature
@@ -73,6 +74,13 @@ class EquationTables:
             numbers = (*maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
             self.parents.append((*fields, *numbers))
             column += n_levels if kind == Kind.LEVEL else 1
+
+
+def rows_of(terms: Terms, parents: Parents) -> tuple[Floats, tuple[int, ...]]:
+    """Return rows ``(n, p)`` of the parents of terms alone, and the parents' shape ``(…)``."""
+    columns = np.broadcast_arrays(*(parents[cause.name] for cause in terms.parents))
+    rows = np.stack([column.reshape(-1) for column in columns], axis=-1)
+    return np.asarray(rows, np.float64), columns[0].shape
 
 
 def _split(terms: Terms, outputs: Floats) -> tuple[Floats, dict[str, Floats]]:

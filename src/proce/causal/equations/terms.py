@@ -85,6 +85,11 @@ class Terms:
                 both.append((feature.name, rate * factor, rate * shift + start))
         return replace(self, maps=tuple(both))
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each parent stands among them, by name."""
+        return {parent.name: place for place, parent in enumerate(self.parents)}
+
     @property
     def size(self) -> int:
         """How many columns there are, the constant included."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from proce.causal.equations.mechanism import Linked, Mechanism, OfLevels
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.polynomial import Polynomial, add_equation, polynomial_of
 from proce.causal.equations.tables import EquationTables
 from proce.causal.graph import CausalGraph
 from proce.causal.programs.program import EFFECT, Link, Program, Record, Table
@@ -61,12 +61,8 @@ def _write(
     record: Record, mechanism: Any, positions: Mapping[str, int], tables: EquationTables
 ) -> None:
     """Write where the equation of an effect stands, which is added to the tables."""
-    equation = mechanism.equation
-    polynomial = getattr(equation, "polynomial", equation)
-    tables.add(record, polynomial.terms, polynomial.weights, positions)
+    add_equation(tables, record, mechanism.equation, positions)
     record["thresholds"] = tables.put(mechanism.ends)
-    record["is_exponential"] = isinstance(equation, Exponential)
-    record["equation_origin"] = getattr(equation, "origin", 0.0)
 
 
 def _is_flat(name: str, mechanism: Mechanism, causes: Sequence[str], codec: Codec) -> bool:
@@ -75,8 +71,7 @@ def _is_flat(name: str, mechanism: Mechanism, causes: Sequence[str], codec: Code
         return False
     if isinstance(codec.schema[name], Categorical) and not isinstance(mechanism, OfLevels):
         return False
-    equation = mechanism.equation
-    polynomial = equation.polynomial if type(equation) is Exponential else equation
+    polynomial = polynomial_of(mechanism.equation)
     if type(polynomial) is not Polynomial:
         return False
     terms, shape = polynomial.terms, [polynomial.terms.size]
