@@ -8,7 +8,7 @@ import numpy as np
 from proce.arrays import Array, Floats
 from proce.causal.equations.mechanism import Parents
 from proce.causal.equations.terms import Terms
-from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table
+from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table, runs_of
 from proce.schema import Categorical, Continuous, Feature
 
 _NO_TOLERANCES = np.empty(0, TOLERANCE)
@@ -55,7 +55,8 @@ class EquationTables:
     def program(self, effects: Table, tolerances: Table = _NO_TOLERANCES) -> Program:
         """Return the program of effects ``(m, e)`` that were added."""
         weights = np.concatenate([np.empty(0), *self.weights])
-        return Program(effects, np.array(self.parents, PARENT), weights, tolerances)
+        parents = np.array(self.parents, PARENT)
+        return Program(effects, parents, weights, tolerances, runs_of(effects))
 
     def _add_parents(
         self, terms: Terms, bends: Mapping[str, Floats], positions: Mapping[str, int]

@@ -31,34 +31,35 @@ def respond(
     predicted: Floats,
     residual: Floats,
     owners: Ints,
+    sums: Floats,
     values: Floats,
 ) -> None:
     """Write the values ``(c,)`` that predictions come to under the owners' noise.
 
     ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
-    The first line of the predictions is lost.
+    In ``sums (c,)`` stand the sums of both meanwhile.
     """
     n_rows, link, first = len(owners), effect.link, effect.noise
     for c in range(n_rows):
         values[c] = predicted[0, c] + residual[owners[c], first]
     if link == Link.CHOICE:
         for c in range(n_rows):
-            predicted[0, c] = values[c]
+            sums[c] = values[c]
             values[c] = 0.0
         for output in range(1, effect.n_outputs):
             for c in range(n_rows):
                 logit = predicted[output, c] + residual[owners[c], first + output]
-                if logit > predicted[0, c]:
-                    predicted[0, c] = logit
+                if logit > sums[c]:
+                    sums[c] = logit
                     values[c] = output
     elif link == Link.ORDERED:
         for c in range(n_rows):
-            predicted[0, c] = values[c]
+            sums[c] = values[c]
             values[c] = 0.0
         for level in range(effect.n_levels - 1):
             threshold = weights[effect.thresholds + level]
             for c in range(n_rows):
-                values[c] += 1.0 if threshold < predicted[0, c] else 0.0
+                values[c] += 1.0 if threshold < sums[c] else 0.0
     elif link == Link.RANKED:
         highest = effect.n_levels - 1.0
         for c in range(n_rows):
@@ -206,7 +207,7 @@ def responses(effect: Record, weights: Floats, predicted: Array, residual: Array
     values, size = np.empty(shape), residual.shape[-1]
     noise = _flat(residual, (*shape, size)).reshape(values.size, size)
     lines, owners = _lines(predicted, shape), np.arange(values.size)
-    respond(effect, weights, lines, noise, owners, values.reshape(-1))
+    respond(effect, weights, lines, noise, owners, np.empty(values.size), values.reshape(-1))
     return values
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Flags, Floats, Ints
 from proce.causal.programs.links import clamped
 from proce.causal.programs.program import Kind, Program
 from proce.compiled.elementary import exp
@@ -30,12 +30,16 @@ class Workspace(NamedTuple):
         ``(c,)``.
     predicted
         ``(o, c)``, what an equation gives without its noise, or its logits.
+    values, decides
+        ``(c,)``, what causes lead to with the noise, and whether they decide it.
     """
 
     columns: Ints
     amounts: Floats
     slopes: Floats
     predicted: Floats
+    values: Floats
+    decides: Flags
 
 
 @part
@@ -51,6 +55,8 @@ def workspace(program: Program) -> Workspace:
         np.empty((n_parents, BLOCK)),
         np.empty(BLOCK),
         np.empty((n_outputs, BLOCK)),
+        np.empty(BLOCK),
+        np.empty(BLOCK, np.bool_),
     )
 
 
@@ -106,7 +112,7 @@ def predict(
     work: Workspace,
 ) -> None:
     """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``."""
-    columns, amounts, slopes, predicted = work
+    columns, amounts, slopes, predicted = work.columns, work.amounts, work.slopes, work.predicted
     read_parents(program, model, place, rows, columns, amounts)
     effect, n_rows = program.effects[model, place], len(rows)
     n_columns, n_parents = effect.n_columns + 1, effect.n_parents
