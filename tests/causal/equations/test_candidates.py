@@ -15,6 +15,7 @@ from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
 from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
+from proce.causal.equations.tables import columns_of
 from proce.schema import Codec, Schema
 
 
@@ -71,7 +72,8 @@ def test_an_equation_is_the_weighted_sum_of_its_columns(kind):
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
     equation = fit_of(kind, effect, 0)(effect.counts).predict
     equation = getattr(equation, "polynomial", equation)
-    expected = equation.terms(effect.parents) @ equation.weights[1:] + equation.weights[0]
+    columns = columns_of(equation.terms, effect.parents)
+    expected = columns @ equation.weights[1:] + equation.weights[0]
     np.testing.assert_allclose(equation(effect.parents), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -98,7 +100,7 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     told = held_out_of(kind, effect, folds, 3)
     terms = fit_of(kind, effect, 3)(effect.counts).predict
     terms = getattr(terms, "polynomial", terms).terms
-    columns, target = terms(effect.parents), effect.target
+    columns, target = columns_of(terms, effect.parents), effect.target
     target = np.log(target - effect.origin) if kind.startswith("log") else target
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from proce.causal.equations.comparison import Folds, held_out
 from proce.causal.equations.ordered import OrderedRows, fit_ordered
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Continuous
 
@@ -25,7 +26,8 @@ def drawn(n=600, seed=0, noise=1.0):
 
 def fit(terms, parents, ranks, n_levels):
     counts = np.ones(len(ranks), dtype=np.float64)
-    return fit_ordered(terms, OrderedRows(terms(parents), ranks, counts, n_levels), counts)
+    rows = OrderedRows(columns_of(terms, parents), ranks, counts, n_levels)
+    return fit_ordered(terms, rows, counts)
 
 
 def test_shares_of_two_groups_by_hand():
@@ -60,7 +62,7 @@ def test_slopes_and_thresholds_are_those_of_a_plain_search():
 def test_chances_of_unseen_rows_are_those_of_a_fit_on_the_others():
     parents, ranks = drawn()
     folds = Folds(np.eye(5)[np.arange(600) % 5].T)
-    rows = OrderedRows(NUMBER(parents), ranks, np.ones(600, dtype=np.float64), 4)
+    rows = OrderedRows(columns_of(NUMBER, parents), ranks, np.ones(600, dtype=np.float64), 4)
     effect = SimpleNamespace(parents=parents, counts=rows.counts)
     chances = held_out(partial(fit_ordered, NUMBER, rows), effect, folds)
     assert chances.sum(-1).tolist() == pytest.approx([1] * 600)

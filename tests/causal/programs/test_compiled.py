@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.polynomial import Polynomial
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 from proce.causal.models import compiled
 from proce.causal.models.actions import Actions
@@ -256,7 +257,7 @@ def test_products_of_very_many_levels_are_solved_as_weighted_columns() -> None:
         scm = StructuralCausalModel(graph, {"pay": Additive(equation, units="unit")}, codec)
         rows = random_rows(codec, (8, 5), degree, missing=0.0)
         assert_same_actions(scm, rows[:, 0], rows)
-        columns = terms({"age": rows[..., 0], "town": rows[..., 1]})
+        columns = columns_of(terms, {"age": rows[..., 0], "town": rows[..., 1]})
         expected = columns @ equation.weights[1:] + equation.weights[0]
         np.testing.assert_allclose(scm.predict("pay", rows), expected, rtol=1e-9)
 

@@ -8,7 +8,17 @@ import numpy as np
 from proce.arrays import Array, Floats
 from proce.causal.equations.mechanism import Parents
 from proce.causal.equations.terms import Terms
-from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table, runs_of
+from proce.causal.programs.program import (
+    EFFECT,
+    PARENT,
+    TOLERANCE,
+    Kind,
+    Program,
+    Record,
+    Table,
+    runs_of,
+)
+from proce.causal.programs.responses import write_columns
 from proce.schema import Categorical, Continuous, Feature
 
 _NO_TOLERANCES = np.empty(0, TOLERANCE)
@@ -38,11 +48,9 @@ class EquationTables:
         """
         outputs = weights.reshape(terms.size, -1).T
         blocks, bends = _split(terms, outputs)
-        record["n_outputs"], record["n_columns"] = len(outputs), terms.n_plain
-        record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
-        record["has_products"] = terms.degree > 1
+        record["n_outputs"], record["has_products"] = len(outputs), terms.degree > 1
         record["weights"], record["stride"] = self.put(blocks), blocks.shape[1]
-        self._add_parents(terms, bends, positions)
+        self.add_parents(record, terms, bends, positions)
 
     def put(self, *arrays: Floats) -> int:
         """Append arrays to the weights, and return where they begin."""
@@ -58,9 +66,19 @@ class EquationTables:
         parents = np.array(self.parents, PARENT)
         return Program(effects, parents, weights, tolerances, runs_of(effects))
 
-    def _add_parents(
-        self, terms: Terms, bends: Mapping[str, Floats], positions: Mapping[str, int]
+    def add_parents(
+        self,
+        record: Record,
+        terms: Terms,
+        bends: Mapping[str, Floats],
+        positions: Mapping[str, int],
     ) -> None:
+        """Add the parents of an equation, and write where they stand into the record.
+
+        ``bends (o, k - 1)`` are the weights of the spline of each number that has one.
+        """
+        record["n_columns"] = terms.n_plain
+        record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
         maps = {name: (factor, shift) for name, factor, shift in terms.maps}
         ends = {name: (low, high) for name, low, high in terms.ends}
         knots, column = dict(terms.knots), 0
@@ -84,6 +102,25 @@ def rows_of(terms: Terms, parents: Parents) -> tuple[Floats, tuple[int, ...]]:
     return np.asarray(rows, np.float64), columns[0].shape
 
 
+def columns_of(terms: Terms, parents: Parents) -> Floats:
+    """Return the columns ``(…, size - 1)`` of terms, for parents of shape ``(…)``: no constant.
+
+    Weights and trees are learned on them; an equation that is known as weights is solved without.
+    """
+    rows, shape = rows_of(terms, parents)
+    tables, effects = EquationTables(), np.zeros((1, 1), EFFECT)
+    bends = {name: _bends(knots, np.eye(len(knots) - 2)) for name, knots in terms.knots}
+    tables.add_parents(effects[0, 0], terms, bends, terms.places)
+    factors, begins = np.array(terms.products, np.int64), np.zeros(len(terms.parents), np.int64)
+    column = terms.n_plain + factors.shape[1]
+    for name, knots in terms.knots:
+        begins[terms.places[name]] = column
+        column += len(knots) - 2
+    columns = np.zeros((len(rows), terms.size - 1))
+    write_columns(tables.program(effects), rows, factors, begins, columns)
+    return columns.reshape(*shape, terms.size - 1)
+
+
 def _split(terms: Terms, outputs: Floats) -> tuple[Floats, dict[str, Floats]]:
     """Return the weights of columns and products, and those of the bends of each spline.
 
@@ -102,12 +139,16 @@ def _split(terms: Terms, outputs: Floats) -> tuple[Floats, dict[str, Floats]]:
         blocks[:, places] = outputs[:, size:column]
     bends = {}
     for name, knots in terms.knots:
-        edges = np.array(knots)
-        scale = (edges[-1] - edges[:-1]) * (edges[-1] - edges[0]) ** 2
-        own = outputs[:, column : column + len(knots) - 2]
-        bends[name] = np.hstack([own, -own.sum(1, keepdims=True)]) / scale
+        bends[name] = _bends(knots, outputs[:, column : column + len(knots) - 2])
         column += len(knots) - 2
     return blocks, bends
+
+
+def _bends(knots: tuple[float, ...], weights: Floats) -> Floats:
+    """Return the weights ``(o, k - 1)`` of cubes, from those ``(o, k - 2)`` of spline columns."""
+    edges = np.array(knots)
+    scale = (edges[-1] - edges[:-1]) * (edges[-1] - edges[0]) ** 2
+    return np.hstack([weights, -weights.sum(1, keepdims=True)]) / scale
 
 
 def _kind(parent: Feature) -> Kind:
