@@ -9,10 +9,13 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from proce.causal.equations.comparison import Folds, held_out
-from proce.causal.equations.ordered import OrderedRows, fit_ordered
+from proce.causal.equations.mechanism import Ordered
+from proce.causal.equations.ordered import OrderedRows, _Point, fit_ordered
 from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Continuous
+
+from . import slow_mechanisms
 
 NUMBER = Terms((Continuous("a"),))
 
@@ -94,6 +97,16 @@ def test_levels_that_follow_exactly_give_a_fit_that_is_finite_and_right():
     fitted = fit(NUMBER, parents, ranks, 4)
     assert bool(np.isfinite(fitted.score.weights).all())
     assert float(np.log(fitted.chance(parents, ranks)).mean()) > -0.2
+
+
+def test_noise_that_explains_a_level_has_the_ends_that_it_has_in_the_search():
+    ends, levels = np.array([-1.0, 0.5, 30.0]), np.array([0, 1, 2, 3, 3])
+    columns, slopes = np.array([[0.0], [0.1], [0.2], [0.3], [60.0]]), np.ones(1)
+    point = _Point.at(columns, levels, np.ones(5), slopes, ends)
+    mechanism = Ordered(lambda parents: parents["a"], ends)
+    expected = slow_mechanisms.ends(mechanism, columns[:, 0], levels)
+    np.testing.assert_allclose([point.low, point.high], expected, rtol=1e-15)
+    assert np.isfinite(point.objective)
 
 
 def test_one_level_alone_is_kept():

@@ -11,11 +11,10 @@ from proce.arrays import Array
 from proce.causal.equations.mechanism import Ordered
 from proce.causal.equations.polynomial import Polynomial
 from proce.causal.equations.terms import Terms
-from proce.causal.programs.links import shares_between
+from proce.causal.programs.links import shares_between, write_ends
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
-_FARTHEST = 37.0  # normal numbers beyond have no density
-_MIN_CHANCE = 1e-300
+_MIN_CHANCE = 1e-300  # of a level that a step leaves none
 Parameters = tuple[Array, Array]  # slopes, thresholds
 _MAX_STEPS = 50
 _MAX_HALVINGS = 30
@@ -93,10 +92,12 @@ def _start(columns: Array, codes: Array, counts: Array) -> Parameters:
 
 
 def _maximise(columns: Array, codes: Array, counts: Array, start: Parameters) -> Parameters:
-    now = _Point.at(columns, codes, counts, *start)
     n_slopes, n_ends = columns.shape[1], len(start[1])
+    if n_ends == 0:
+        return start
+    now = _Point.at(columns, codes, counts, *start)
     levels = np.eye(n_ends + 1)[codes] * counts[:, None]
-    for _ in range(_MAX_STEPS if n_ends else 0):
+    for _ in range(_MAX_STEPS):
         gradient, curvature = now.derivatives(columns, levels, counts)
         step = np.linalg.solve(curvature, gradient)
         new = now
@@ -131,10 +132,8 @@ class _Point:
     def at(
         cls, columns: Array, codes: Array, counts: Array, slopes: Array, ends: Array
     ) -> "_Point":
-        infinite = np.full((1,), np.inf, dtype=ends.dtype)
-        edges, score = np.concatenate([-infinite, ends, infinite]), columns @ slopes
-        low = np.clip((edges[codes] - score), -_FARTHEST, _FARTHEST)
-        high = np.clip((edges[codes + 1] - score), -_FARTHEST, _FARTHEST)
+        low, high = noise = np.empty((2, len(codes)))
+        write_ends(ends, codes, columns @ slopes, noise)
         chance = np.maximum(shares_between(low, high), _MIN_CHANCE)
         objective = float(counts @ np.log(chance) - _RIDGE / 2 * np.square(slopes).sum())
         if bool((np.diff(ends) <= 0).any()):

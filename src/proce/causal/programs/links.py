@@ -97,7 +97,7 @@ def explain(
         elif effect.link == Link.ORDERED:
             share = 0.5 if effect.is_median else uniforms[c, first]
             low, high = ends_of_level(
-                weights, effect.thresholds, effect.n_levels, value, predicted[0, c]
+                weights, effect.thresholds, effect.n_levels, int(value), predicted[0, c]
             )
             noise[c, first] = _between(low, high, share)
         elif effect.link == Link.MULTIPLICATIVE:
@@ -109,15 +109,24 @@ def explain(
 
 @part
 def ends_of_level(
-    weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
+    weights: Floats, thresholds: int, n_levels: int, level: int, score: float
 ) -> tuple[float, float]:
     """Return the least and the most noise under which an ordered level comes about."""
-    level, last = int(rank), n_levels - 1
+    last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
     below = weights[thresholds + max(level - 1, 0)] - score
     low = below if level > 0 else min(above, 0.0) - _FARTHEST
     high = above if level < last else max(below, 0.0) + _FARTHEST
     return low, high
+
+
+@kernel
+def write_ends(thresholds: Floats, levels: Ints, scores: Floats, ends: Floats) -> None:
+    """Write the ends ``(2, n)`` of the noise under which scores ``(n,)`` come to ordered levels."""
+    for row in range(len(levels)):
+        ends[0, row], ends[1, row] = ends_of_level(
+            thresholds, 0, len(thresholds) + 1, levels[row], scores[row]
+        )
 
 
 @part
@@ -178,7 +187,7 @@ def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: fl
     level = max(level, 0.0)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(
-            weights, effect.thresholds, effect.n_levels, level, predicted[0, c]
+            weights, effect.thresholds, effect.n_levels, int(level), predicted[0, c]
         )
         return share_between(low, high)
     turn_into_softmax(predicted[: effect.n_outputs, c])
