@@ -10,13 +10,14 @@ from sklearn.linear_model import LinearRegression
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations import candidates
 from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import Folds, error
+from proce.causal.equations.comparison import Folds, error, surprise_of_levels
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
+from proce.causal.equations.forms import Form
 from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
 from proce.causal.equations.tables import columns_of
-from proce.schema import Codec, Schema
+from proce.schema import Categorical, Codec, Schema
 
 
 def fitted(frame, graph, kind="auto"):
@@ -146,7 +147,7 @@ def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
         parts.append(mechanism.chance({"x": effect.parents["x"][unseen]}, effect.target[unseen]))
     of_target = np.concatenate(parts)
     assert np.array_equal(chances[np.arange(300), target.astype(int)], of_target)
-    expected = -np.log(of_target).mean()
+    expected = -np.log(np.maximum(of_target, 1e-12)).mean()  # no chance costs no more
     assert error(effect.feature, chances, target, folds.weights) == pytest.approx(expected)
     assert 20 < -np.log(of_target.min()) < 100
 
@@ -252,3 +253,12 @@ def test_other_columns_do_not_matter_to_an_effect():
     assert np.array_equal(alone.places, beside.places)
     assert np.array_equal(alone.target, beside.target)
     assert all(np.array_equal(alone.parents[name], beside.parents[name]) for name in alone.parents)
+
+
+def test_a_level_without_a_chance_costs_as_much_in_the_error_as_in_the_comparison():
+    levels, chances = np.array([1.0, 1.0]), np.array([[1.0, 0.0], [0.5, 0.5]])
+    once, cost = np.ones(2), (-np.log(1e-12) - np.log(0.5)) / 2
+    assert error(Categorical("town", ("a", "b")), chances, levels, once) == pytest.approx(cost)
+    ordered = surprise_of_levels(Form("linear", is_ordered=True), chances, levels, once, 2)
+    plain = surprise_of_levels(Form("linear", is_ordered=True), chances[[1, 1]], levels, once, 2)
+    assert ordered - plain == pytest.approx(cost + np.log(0.5))

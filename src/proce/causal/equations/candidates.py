@@ -32,6 +32,7 @@ from proce.causal.equations.terms import (
     NONE,
     Terms,
 )
+from proce.compiled.elementary import logarithms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
@@ -140,7 +141,7 @@ def _regressed(form: Form, effect: EffectRows) -> tuple[Array, Array]:
     """Return flags ``(d,)`` of the rows that least squares use, and what they are to predict."""
     if not form.is_logarithmic:
         return np.ones_like(effect.target, dtype=np.bool_), effect.target
-    return effect.comparable, np.log(np.maximum((effect.target - effect.origin), NONE))
+    return effect.comparable, logarithms(np.maximum(effect.target - effect.origin, NONE))
 
 
 def _solve(form: Form) -> Solve:

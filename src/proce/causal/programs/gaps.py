@@ -8,8 +8,7 @@ from proce.causal.programs.links import chance
 from proce.causal.programs.program import Candidates, Given, Link, People, Program, Run
 from proce.causal.programs.responses import BLOCK, predict, workspace
 from proce.compiled.kernel import ZERO, kernel, part
-
-_MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
+from proce.losses import MIN_CHANCE
 
 
 @kernel
@@ -72,5 +71,5 @@ def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> floa
 
 @part
 def lost_share(before: float, after: float) -> float:
-    """Return the share of its chance that a level loses."""
-    return max(1 - after / max(before, _MIN_CHANCE), 0.0)
+    """Return the share of its chance that a level loses; next to none before counts as some."""
+    return max(1 - after / max(before, MIN_CHANCE), 0.0)
