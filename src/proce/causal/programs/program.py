@@ -133,5 +133,6 @@ class Program(NamedTuple):
 def runs_of(effects: Table) -> Ints:
     """Return the runs of effects ``(m, e)``, see `Program`."""
     first = effects[0]
-    given = np.flatnonzero((first["link"] == Link.GIVEN) & (first["is_cut"] == 0))
-    return np.stack([np.append(0, given), np.append(given, len(first))], axis=1)
+    is_asked = (first["link"] == Link.GIVEN.value) & (first["is_cut"] == 0)
+    starts = [0, *is_asked.nonzero()[0].tolist()]
+    return np.array([*zip(starts, [*starts[1:], len(first)], strict=True)], np.int64)
