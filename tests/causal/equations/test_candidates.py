@@ -108,7 +108,8 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
         seen = counts == 0
         kept = list(range(columns.shape[1]))
         if "sparse" in kind:
-            kept = needed_terms(Moments.of(columns[seen], target[seen])).tolist()
+            moments = Moments.of(columns[seen], target[seen], np.ones(seen.sum()))
+            kept = needed_terms(moments).tolist()
         model = LinearRegression().fit(columns[seen][:, kept], target[seen])
         parts.append(model.predict(columns[unseen][:, kept]))
     expected = np.concatenate(parts)

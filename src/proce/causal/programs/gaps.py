@@ -64,7 +64,10 @@ def measure_gaps(
 
 @part
 def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
-    """Return how far a cell is from the value that causes lead to."""
+    """Return how far a cell is from the value that causes lead to, as a share of its reach.
+
+    Levels without an order are at distance 1 from each other.
+    """
     gap = abs(own - value) / reach
     return (1.0 if gap > 0 else 0.0) if is_categorical else gap
 

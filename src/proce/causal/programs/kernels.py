@@ -130,7 +130,10 @@ def separate(
 
 @part
 def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
-    """Return where a feature that follows would be shown, from its value before and its drift."""
+    """Return where a feature that follows would be shown, from its value before and its drift.
+
+    It moves by whole steps, or onto the grid from its origin on, where it has one.
+    """
     if step == 0:
         return before + drift if abs(drift) > still else before
     if origin == origin:
@@ -141,7 +144,7 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
 
 @kernel
 def write_drifted(tolerance: Record, before: Floats, drift: Floats, ended: Floats) -> None:
-    """Write where a feature would be shown ``(i, c)`` that was somewhere ``(i,)`` and drifts."""
+    """Write where a feature would be shown ``(i, c)`` that drifts, from where it was ``(i,)``."""
     step, origin, still = tolerance.step, tolerance.origin, tolerance.still
     for i in range(drift.shape[0]):
         for c in range(drift.shape[1]):

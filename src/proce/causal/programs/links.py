@@ -34,10 +34,10 @@ def respond(
     sums: Floats,
     values: Floats,
 ) -> None:
-    """Write the values ``(c,)`` that predictions come to under the owners' noise.
+    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise.
 
     ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
-    In ``sums (c,)`` stand the sums of both meanwhile.
+    ``sums (c,)`` is memory for scores or logits with their noise.
     """
     n_rows, link, first = len(owners), effect.link, effect.noise
     for c in range(n_rows):
@@ -85,7 +85,7 @@ def explain(
     uniforms: Floats,
     noise: Floats,
 ) -> None:
-    """Write the noise ``(c, w)`` under which predictions come to these values ``(c,)``.
+    """Write the noise ``(c, w)`` under which predictions ``(o, c)`` come to values ``(c,)``.
 
     Where many noises give a level, one is drawn with ``uniforms (c, w)``.
     """
@@ -111,7 +111,11 @@ def explain(
 def ends_of_level(
     weights: Floats, thresholds: int, n_levels: int, level: int, score: float
 ) -> tuple[float, float]:
-    """Return the least and the most noise under which an ordered level comes about."""
+    """Return the least and the most noise under which a score comes to an ordered level.
+
+    The thresholds between the levels begin at a place among the weights. The first and the last
+    level have no end of their own: it lies so far that noise beyond it has no chance.
+    """
     last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
     below = weights[thresholds + max(level - 1, 0)] - score
@@ -158,7 +162,7 @@ def _explain_choice(
     noise: Floats,
     first: int,
 ) -> None:
-    """Write Gumbel noise from its posterior, given that one of the levels was chosen.
+    """Write the Gumbel noise of row c from its posterior, given that one level was chosen.
 
     The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level has it; the
     others are Gumbel around their own logit, cut off below the highest (Maddison, Tarlow, Minka
@@ -198,14 +202,14 @@ def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: fl
 def write_chances(
     effect: Record, weights: Floats, predicted: Floats, levels: Floats, chances: Floats
 ) -> None:
-    """Write the chance of the level of each row, ``(c,)``."""
+    """Write the chances ``(c,)`` of levels under predictions ``(o, c)``, which are lost."""
     for c in range(len(levels)):
         chances[c] = chance(effect, weights, predicted, c, levels[c])
 
 
 @kernel
 def write_shares_between(low: Floats, high: Floats, shares: Floats) -> None:
-    """Write the share of standard normal numbers between two ends, of each entry."""
+    """Write the shares ``(n,)`` of standard normal numbers between ends, each ``(n,)``."""
     for place in range(len(low)):
         shares[place] = share_between(low[place], high[place])
 

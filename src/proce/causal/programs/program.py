@@ -9,11 +9,10 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Flags, Floats, Ints
+from proce.arrays import Array, Flags, Floats, Ints
 
-Table = NDArray[Any]  # of records
+Table = Array  # of records
 Record = Any  # an entry of a table
 
 # What kernels are handed together: plain tuples, which cost a call less than named ones.

@@ -44,7 +44,7 @@ class Workspace(NamedTuple):
 
 @part
 def workspace(program: Program) -> Workspace:
-    """Return memory for a block of rows and any of the equations."""
+    """Return memory for a block of rows and any of the equations of a program."""
     n_parents, n_outputs = 1, 1
     for model in range(program.effects.shape[0]):
         for place in range(program.effects.shape[1]):
@@ -111,7 +111,10 @@ def predict(
     rows: Floats,
     work: Workspace,
 ) -> None:
-    """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``."""
+    """Write what an equation gives rows ``(c, f)`` without its noise, or its logits, ``(o, c)``.
+
+    The outputs stand in the workspace, whose columns and amounts are those of the rows then.
+    """
     columns, amounts, slopes, predicted = work.columns, work.amounts, work.slopes, work.predicted
     read_parents(program, model, place, rows, columns, amounts)
     effect, n_rows = program.effects[model, place], len(rows)
