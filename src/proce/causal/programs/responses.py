@@ -15,7 +15,7 @@ from proce.causal.programs.program import Kind, Program, Record
 from proce.compiled.elementary import exp
 from proce.compiled.kernel import ZERO, kernel, part
 
-BLOCK = 128  # rows that are worked on at once, which fit the cache
+BLOCK = 256  # rows that are worked on at once, which fit the cache
 _LARGEST = np.finfo(np.float64).max
 
 
