@@ -16,6 +16,7 @@ class Loss(IntEnum):
     DISTANCE = 2
 
 
+MIN_CHANCE = 1e-12  # a chance of zero costs no more than this one
 LOSS_NAMES = tuple(loss.name.lower() for loss in Loss)
 
 
@@ -34,9 +35,12 @@ def target_probability(probabilities: Array, target: Array) -> Array:
     return np.take_along_axis(probabilities, index, -1).squeeze(-1)
 
 
-def loss_of_chance(chances: Array) -> Array:
-    """Return ``-log p`` (Eq. 2) of the target's probabilities; infinite where there is none."""
-    return -logarithms(chances)
+def loss_of_chance(chances: Array, least: float = 0.0) -> Array:
+    """Return ``-log p`` (Eq. 2) of the target's probabilities; those below the least cost as much.
+
+    Without a least one the loss is infinite where there is no chance.
+    """
+    return -logarithms(np.maximum(chances, least))
 
 
 def chance_of_loss(losses: Array) -> Array:

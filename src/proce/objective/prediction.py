@@ -3,20 +3,14 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.losses import loss_of_chance, target_probability
+from proce.losses import MIN_CHANCE, loss_of_chance, target_probability
 
-MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _MAX_ENTRY = 1e6  # unit ranges
 
 
 def prediction_loss(probabilities: Array, target: Array) -> Array:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return loss_of_target(target_probability(probabilities, target))
-
-
-def loss_of_target(chances: Array) -> Array:
-    """Return ``-log p`` of the target's probabilities; it is finite where there is none."""
-    return loss_of_chance(np.maximum(chances, MIN_PROBABILITY))
+    return loss_of_chance(target_probability(probabilities, target), MIN_CHANCE)
 
 
 def clamp_for_model(rows: Array, known: Array) -> Array:

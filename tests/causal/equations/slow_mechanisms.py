@@ -8,6 +8,7 @@ from scipy.special import ndtr, ndtri, softmax
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Multiplicative, Ordered
 from proce.causal.equations.polynomial import Exponential
+from proce.schema import Categorical, Continuous
 
 MIN_GAP, FARTHEST = 1e-9, 40.0
 
@@ -16,7 +17,37 @@ def solve(equation: Any, parents: dict[str, Array]) -> Array:
     """Return a weighted sum of columns, or its exponential."""
     if isinstance(equation, Exponential):
         return np.exp(solve(equation.polynomial, parents)) + equation.origin
-    return equation.terms(parents) @ equation.weights[1:] + equation.weights[0]
+    return columns(equation.terms, parents) @ equation.weights[1:] + equation.weights[0]
+
+
+def columns(terms: Any, parents: dict[str, Array]) -> Array:
+    """Return the columns ``(n, m)`` of terms; a missing number is 0, a missing level the first."""
+    maps, ends = ({name: pair for name, *pair in part} for part in (terms.maps, terms.ends))
+    numbers, plain = {}, []
+    for parent in terms.parents:
+        values = np.nan_to_num(parents[parent.name])
+        if isinstance(parent, Continuous):
+            factor, shift = maps.get(parent.name, (1, 0))
+            numbers[parent.name] = np.clip(
+                values * factor + shift, *ends.get(parent.name, (-np.inf, np.inf))
+            )
+            plain.append(numbers[parent.name][:, None])
+        elif isinstance(parent, Categorical):
+            plain.append(np.maximum(values, 0)[:, None] == np.arange(len(parent.levels)))
+        else:
+            plain.append(np.maximum(values, 0)[:, None] / max(1, len(parent.levels) - 1))
+    first = np.concatenate(plain, axis=1).astype(np.float64)
+    bends = [bend(numbers[name], np.array(knots)) for name, knots in terms.knots]
+    one, other = terms.products
+    return np.concatenate([first, first[:, one] * first[:, other], *bends], axis=1)
+
+
+def bend(values: Array, knots: Array) -> Array:
+    """Return the curved columns of a natural cubic spline."""
+    cubes = np.maximum(values[:, None] - knots, 0) ** 3
+    scale = (knots[-1] - knots[:-1]) * (knots[-1] - knots[0]) ** 2
+    parts = (cubes[:, :-1] - cubes[:, -1:]) / scale
+    return parts[:, :-1] - parts[:, -1:]
 
 
 def respond(mechanism: Any, predicted: Array, noise: Array) -> Array:

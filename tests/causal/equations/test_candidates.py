@@ -10,12 +10,14 @@ from sklearn.linear_model import LinearRegression
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations import candidates
 from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import Folds, error
+from proce.causal.equations.comparison import Folds, error, surprise_of_levels
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
+from proce.causal.equations.forms import Form
 from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
-from proce.schema import Codec, Schema
+from proce.causal.equations.tables import columns_of
+from proce.schema import Categorical, Codec, Schema
 
 
 def fitted(frame, graph, kind="auto"):
@@ -71,7 +73,8 @@ def test_an_equation_is_the_weighted_sum_of_its_columns(kind):
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
     equation = fit_of(kind, effect, 0)(effect.counts).predict
     equation = getattr(equation, "polynomial", equation)
-    expected = equation.terms(effect.parents) @ equation.weights[1:] + equation.weights[0]
+    columns = columns_of(equation.terms, effect.parents)
+    expected = columns @ equation.weights[1:] + equation.weights[0]
     np.testing.assert_allclose(equation(effect.parents), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -98,14 +101,15 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     told = held_out_of(kind, effect, folds, 3)
     terms = fit_of(kind, effect, 3)(effect.counts).predict
     terms = getattr(terms, "polynomial", terms).terms
-    columns, target = terms(effect.parents), effect.target
+    columns, target = columns_of(terms, effect.parents), effect.target
     target = np.log(target - effect.origin) if kind.startswith("log") else target
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
         seen = counts == 0
         kept = list(range(columns.shape[1]))
         if "sparse" in kind:
-            kept = needed_terms(Moments.of(columns[seen], target[seen])).tolist()
+            moments = Moments.of(columns[seen], target[seen], np.ones(seen.sum()))
+            kept = needed_terms(moments).tolist()
         model = LinearRegression().fit(columns[seen][:, kept], target[seen])
         parts.append(model.predict(columns[unseen][:, kept]))
     expected = np.concatenate(parts)
@@ -144,7 +148,7 @@ def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
         parts.append(mechanism.chance({"x": effect.parents["x"][unseen]}, effect.target[unseen]))
     of_target = np.concatenate(parts)
     assert np.array_equal(chances[np.arange(300), target.astype(int)], of_target)
-    expected = -np.log(of_target).mean()
+    expected = -np.log(np.maximum(of_target, 1e-12)).mean()  # no chance costs no more
     assert error(effect.feature, chances, target, folds.weights) == pytest.approx(expected)
     assert 20 < -np.log(of_target.min()) < 100
 
@@ -250,3 +254,12 @@ def test_other_columns_do_not_matter_to_an_effect():
     assert np.array_equal(alone.places, beside.places)
     assert np.array_equal(alone.target, beside.target)
     assert all(np.array_equal(alone.parents[name], beside.parents[name]) for name in alone.parents)
+
+
+def test_a_level_without_a_chance_costs_as_much_in_the_error_as_in_the_comparison():
+    levels, chances = np.array([1.0, 1.0]), np.array([[1.0, 0.0], [0.5, 0.5]])
+    once, cost = np.ones(2), (-np.log(1e-12) - np.log(0.5)) / 2
+    assert error(Categorical("town", ("a", "b")), chances, levels, once) == pytest.approx(cost)
+    ordered = surprise_of_levels(Form("linear", is_ordered=True), chances, levels, once, 2)
+    plain = surprise_of_levels(Form("linear", is_ordered=True), chances[[1, 1]], levels, once, 2)
+    assert ordered - plain == pytest.approx(cost + np.log(0.5))

@@ -19,19 +19,21 @@ def reference(columns, target):
 
 def test_a_line_by_hand():
     columns, target = np.array([[0.0], [1], [2]]), np.array([1.0, 3, 5])
-    assert least_squares(Moments.of(columns, target)).tolist() == pytest.approx([1, 2], abs=1e-6)
+    assert least_squares(
+        Moments.of(columns, target, np.ones(len(target)))
+    ).tolist() == pytest.approx([1, 2], abs=1e-6)
 
 
 def test_weights_are_those_of_least_squares():
     columns, target = drawn()
-    weights = least_squares(Moments.of(columns, target))
+    weights = least_squares(Moments.of(columns, target, np.ones(len(target))))
     np.testing.assert_allclose(weights, reference(columns, target), rtol=1e-5, atol=1e-6)
 
 
 def test_rows_that_are_taken_out_again_leave_nothing_behind():
     columns, target = drawn()
-    whole, part = Moments.of(columns, target), slice(10, 25)
-    left = whole - Moments.of(columns[part], target[part], middle=whole.middle)
+    whole, part = Moments.of(columns, target, np.ones(len(target))), slice(10, 25)
+    left = whole - Moments.of(columns[part], target[part], np.ones(15), whole.middle)
     kept = np.concatenate([np.arange(10), np.arange(25, 60)])
     expected = reference(columns[kept], target[kept])
     np.testing.assert_allclose(least_squares(left), expected, rtol=1e-5, atol=1e-6)
@@ -40,7 +42,7 @@ def test_rows_that_are_taken_out_again_leave_nothing_behind():
 
 def test_columns_that_are_not_kept_weigh_nothing():
     columns, target = drawn()
-    weights = weights_of(Moments.of(columns, target), np.array([1, 3]))
+    weights = weights_of(Moments.of(columns, target, np.ones(len(target))), np.array([1, 3]))
     expected = reference(columns[:, [1, 3]], target)
     assert weights[[1, 3]].tolist() == [0, 0]
     np.testing.assert_allclose(weights[[0, 2, 4]], expected, rtol=1e-5, atol=1e-6)
@@ -51,7 +53,7 @@ def test_rows_that_occur_more_often_are_summed_as_often():
     counts = np.arange(60) % 3
     repeated = np.arange(60).repeat(counts)
     told = Moments.of(columns, target, counts.astype(np.float64))
-    expected = Moments.of(columns[repeated], target[repeated])
+    expected = Moments.of(columns[repeated], target[repeated], np.ones(len(repeated)))
     assert told.n_rows == expected.n_rows == 60
     np.testing.assert_allclose(told.centred, expected.centred, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(told.means, expected.means)

@@ -9,9 +9,13 @@ from scipy.optimize import minimize
 from scipy.stats import norm
 
 from proce.causal.equations.comparison import Folds, held_out
-from proce.causal.equations.ordered import OrderedRows, fit_ordered
+from proce.causal.equations.mechanism import Ordered
+from proce.causal.equations.ordered import OrderedRows, _Point, fit_ordered
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Continuous
+
+from . import slow_mechanisms
 
 NUMBER = Terms((Continuous("a"),))
 
@@ -25,7 +29,8 @@ def drawn(n=600, seed=0, noise=1.0):
 
 def fit(terms, parents, ranks, n_levels):
     counts = np.ones(len(ranks), dtype=np.float64)
-    return fit_ordered(terms, OrderedRows(terms(parents), ranks, counts, n_levels), counts)
+    rows = OrderedRows(columns_of(terms, parents), ranks, counts, n_levels)
+    return fit_ordered(terms, rows, counts)
 
 
 def test_shares_of_two_groups_by_hand():
@@ -60,7 +65,7 @@ def test_slopes_and_thresholds_are_those_of_a_plain_search():
 def test_chances_of_unseen_rows_are_those_of_a_fit_on_the_others():
     parents, ranks = drawn()
     folds = Folds(np.eye(5)[np.arange(600) % 5].T)
-    rows = OrderedRows(NUMBER(parents), ranks, np.ones(600, dtype=np.float64), 4)
+    rows = OrderedRows(columns_of(NUMBER, parents), ranks, np.ones(600, dtype=np.float64), 4)
     effect = SimpleNamespace(parents=parents, counts=rows.counts)
     chances = held_out(partial(fit_ordered, NUMBER, rows), effect, folds)
     assert chances.sum(-1).tolist() == pytest.approx([1] * 600)
@@ -92,6 +97,16 @@ def test_levels_that_follow_exactly_give_a_fit_that_is_finite_and_right():
     fitted = fit(NUMBER, parents, ranks, 4)
     assert bool(np.isfinite(fitted.score.weights).all())
     assert float(np.log(fitted.chance(parents, ranks)).mean()) > -0.2
+
+
+def test_noise_that_explains_a_level_has_the_ends_that_it_has_in_the_search():
+    ends, levels = np.array([-1.0, 0.5, 30.0]), np.array([0, 1, 2, 3, 3])
+    columns, slopes = np.array([[0.0], [0.1], [0.2], [0.3], [60.0]]), np.ones(1)
+    point = _Point.at(columns, levels, np.ones(5), slopes, ends)
+    mechanism = Ordered(lambda parents: parents["a"], ends)
+    expected = slow_mechanisms.ends(mechanism, columns[:, 0], levels)
+    np.testing.assert_allclose([point.low, point.high], expected, rtol=1e-15)
+    assert np.isfinite(point.objective)
 
 
 def test_one_level_alone_is_kept():

@@ -13,7 +13,7 @@ def test_one_term_by_hand():
     """The slope of the first column is (1.5·2.9 + 0.5·1.1 + 0.5·1.1 + 1.5·2.9) / 5 = 1.96."""
     columns = np.array([[0.0, 1], [1, 0], [2, 0], [3, 1]])
     target = np.array([0.1, 1.9, 4.1, 5.9])
-    moments = Moments.of(columns, target)
+    moments = Moments.of(columns, target, np.ones(len(target)))
     assert needed_terms(moments).tolist() == [0]
     weights = sparse_least_squares(moments)
     assert weights.tolist() == pytest.approx([3 - 1.5 * 1.96, 1.96, 0], abs=1e-5)
@@ -43,7 +43,7 @@ def test_the_terms_are_those_of_the_slow_way(seed, size):
     draw = np.random.default_rng(seed)
     columns = draw.normal(size=(80, size)) @ draw.normal(size=(size, size))
     target = columns @ (draw.normal(size=size) * (draw.random(size) < 0.5)) + draw.normal(size=80)
-    moments = Moments.of(columns, target)
+    moments = Moments.of(columns, target, np.ones(len(target)))
     assert needed_terms(moments).tolist() == slow_terms(columns, target)
 
 
@@ -53,7 +53,7 @@ def test_levels_that_add_up_to_one_lose_a_column_and_no_accuracy():
     levels = np.eye(3)[codes]
     columns = np.column_stack([number, levels, number**2, levels * number[:, None]])
     target = 2 * codes + number + draw.normal(0, 0.1, 500)
-    moments = Moments.of(columns, target)
+    moments = Moments.of(columns, target, np.ones(len(target)))
     weights = sparse_least_squares(moments)
     assert (weights[1:] == 0).sum() >= 1
     left = target - weights[0] - columns @ weights[1:]
@@ -62,5 +62,5 @@ def test_levels_that_add_up_to_one_lose_a_column_and_no_accuracy():
 
 def test_a_column_that_never_changes_is_not_needed():
     columns = np.array([[0.0, 7], [1, 7], [2, 7], [4, 7]])
-    moments = Moments.of(columns, np.array([0.0, 1.1, 1.9, 4]))
+    moments = Moments.of(columns, np.array([0.0, 1.1, 1.9, 4]), np.ones(4))
     assert needed_terms(moments).tolist() == [0]

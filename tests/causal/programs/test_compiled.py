@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.polynomial import Polynomial
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 from proce.causal.models import compiled
 from proce.causal.models.actions import Actions
@@ -256,7 +257,7 @@ def test_products_of_very_many_levels_are_solved_as_weighted_columns() -> None:
         scm = StructuralCausalModel(graph, {"pay": Additive(equation, units="unit")}, codec)
         rows = random_rows(codec, (8, 5), degree, missing=0.0)
         assert_same_actions(scm, rows[:, 0], rows)
-        columns = terms({"age": rows[..., 0], "town": rows[..., 1]})
+        columns = columns_of(terms, {"age": rows[..., 0], "town": rows[..., 1]})
         expected = columns @ equation.weights[1:] + equation.weights[0]
         np.testing.assert_allclose(scm.predict("pay", rows), expected, rtol=1e-9)
 
@@ -289,3 +290,16 @@ def _shaken(mechanisms, shift):
             weights = mechanism.predict.weights * (1 + shift)
             shaken[name] = replace(mechanism, predict=replace(mechanism.predict, weights=weights))
     return shaken
+
+
+def test_an_equation_in_raw_units_reads_numbers_as_they_are_shown() -> None:
+    schema = Schema([Continuous("age", step=0.1), Continuous("pay", step=0.1)])
+    frame = pd.DataFrame({"age": np.arange(60) / 10 + 0.3, "pay": np.arange(60) / 10 - 1.7})
+    graph, codec = CausalGraph([("age", "pay")]), Codec.fit(schema, frame)
+    equation = Polynomial(Terms((schema["age"],)), np.array([0.7, 1.3]))
+    scm = StructuralCausalModel(graph, {"pay": Additive(equation)}, codec)
+    rows = codec.encode(frame)
+    age, pay = frame["age"].to_numpy().round(1), frame["pay"].to_numpy().round(1)
+    expected = pay - equation({"age": age})
+    np.testing.assert_array_equal(scm.abduct(rows)[:, 0], expected)
+    np.testing.assert_array_equal(scm.noise_of(1, rows, np.full((60, 1), 0.5))[:, 0], expected)

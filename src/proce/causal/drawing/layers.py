@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
+
+from proce.arrays import Floats
 
 Node = Hashable  # a name, or a bend: (edge, layer)
 _N_SWEEPS = 24
@@ -204,7 +205,7 @@ def _distances(column: Sequence[Node], room: Mapping[str, float]) -> list[float]
     return [(one + other) / 2 for one, other in pairwise(sizes)]
 
 
-def _increasing(wanted: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _increasing(wanted: Floats, weights: Floats) -> Floats:
     """Return the increasing sequence nearest to the wanted one (pooled adjacent violators)."""
     pools: list[tuple[float, float, int]] = []  # mean, weight, length
     for value, weight in zip(wanted, weights, strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import Terms
 
 
@@ -23,10 +24,9 @@ class Boosted:
 
     def __call__(self, parents: Parents) -> Array:
         """Return the prediction, of the parents' shape."""
-        columns = self.terms(parents)
-        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).astype(np.float64))
-        first = parents[self.terms.parents[0].name]
-        told = flat.reshape(first.shape)
+        columns = columns_of(self.terms, parents)
+        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]))
+        told = flat.reshape(columns.shape[:-1])
         return told if self.output == (1.0, 0.0) else told * self.output[0] + self.output[1]
 
     @classmethod

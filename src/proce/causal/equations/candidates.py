@@ -23,14 +23,16 @@ from proce.causal.equations.mechanism import (
 )
 from proce.causal.equations.moments import Moments, least_squares
 from proce.causal.equations.ordered import OrderedRows, fit_ordered
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.polynomial import Exponential, Polynomial, polynomial_of
 from proce.causal.equations.selection import sparse_least_squares
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
     NONE,
     Terms,
 )
+from proce.compiled.elementary import logarithms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
@@ -64,7 +66,7 @@ def sparser_form(form: Form, effect: EffectRows) -> Form | None:
     if sparser is None:
         return None
     fitted: Any = fit_of(sparser.kind, effect, seed=0)(effect.counts)
-    weights = getattr(fitted.predict, "polynomial", fitted.predict).weights
+    weights = polynomial_of(fitted.predict).weights
     return sparser if bool((weights[1:] == 0).any()) else None
 
 
@@ -76,7 +78,7 @@ def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
     """
     feature = effect.feature
     if isinstance(feature, Categorical):
-        columns = effect.terms(effect.parents)
+        columns = columns_of(effect.terms, effect.parents)
         return partial(_fit_choice, effect.terms, columns, effect.target, len(feature.levels))
     if kind == "boosting":
         return partial(_fit_boosted, effect, Terms(effect.causes), seed)
@@ -87,7 +89,7 @@ def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
             f" equation cannot be {kind}; choose linear, quadratic, spline or auto."
         )
     terms = _terms(form, effect)
-    columns = terms(effect.parents)
+    columns = columns_of(terms, effect.parents)
     if form.is_ordered and isinstance(feature, Ordinal):
         rows = OrderedRows(columns, effect.target, effect.counts, len(feature.levels))
         return partial(fit_ordered, terms, rows)
@@ -113,7 +115,7 @@ def _fit_choice(
 
 def _fit_boosted(effect: EffectRows, terms: Terms, seed: int, counts: Array) -> Mechanism:
     rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-    columns = terms(effect.parents)[rows]
+    columns = columns_of(terms, effect.parents)[rows]
     equation = Boosted.fit(terms, columns, effect.target[rows], seed)
     return _with_added_noise(effect.feature, equation)
 
@@ -139,7 +141,7 @@ def _regressed(form: Form, effect: EffectRows) -> tuple[Array, Array]:
     """Return flags ``(d,)`` of the rows that least squares use, and what they are to predict."""
     if not form.is_logarithmic:
         return np.ones_like(effect.target, dtype=np.bool_), effect.target
-    return effect.comparable, np.log(np.maximum((effect.target - effect.origin), NONE))
+    return effect.comparable, logarithms(np.maximum(effect.target - effect.origin, NONE))
 
 
 def _solve(form: Form) -> Solve:
@@ -149,7 +151,7 @@ def _solve(form: Form) -> Solve:
 def _held_out_regression(form: Form, effect: EffectRows, folds: Folds) -> Array:
     """Return what least squares predict of unseen rows, from the sums over all rows."""
     terms, solve = _terms(form, effect), _solve(form)
-    columns, (used, target) = terms(effect.parents), _regressed(form, effect)
+    columns, (used, target) = columns_of(terms, effect.parents), _regressed(form, effect)
     whole = Moments.of(columns[used], target[used], effect.counts[used])
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
@@ -174,9 +176,10 @@ def _terms(form: Form, effect: EffectRows) -> Terms:
     terms = replace(effect.terms, degree=2)
     if form.is_sparse:
         terms = terms.from_zeros(effect.zeros)
-    if form.curve == "quadratic":
+    numbers = tuple(cause for cause in effect.causes if isinstance(cause, Continuous))
+    if form.curve == "quadratic" or not numbers:
         return terms
-    times = effect.counts.astype(np.int64)
-    rows = {name: np.repeat(values, times) for name, values in effect.parents.items()}
+    columns = columns_of(Terms(numbers, maps=terms.maps), effect.parents)
+    values = np.repeat(columns, effect.counts.astype(np.int64), axis=0)
     fine = form.curve == "fine-spline"
-    return terms.with_knots(rows, FINE_KNOT_QUANTILES if fine else KNOT_QUANTILES)
+    return terms.with_knots(values, FINE_KNOT_QUANTILES if fine else KNOT_QUANTILES)

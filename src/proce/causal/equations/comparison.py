@@ -10,17 +10,24 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
-from proce.causal.equations.mechanism import Choice, Mechanism, Ordered, Parents
-from proce.causal.programs.links import shares_between
-from proce.compiled.elementary import softmaxes
-from proce.losses import loss_of_chance
+from proce.causal.equations.mechanism import (
+    NO_THRESHOLDS,
+    Choice,
+    Mechanism,
+    Ordered,
+    Parents,
+    link_record,
+)
+from proce.causal.programs.links import explanations, shares_between
+from proce.causal.programs.program import Link
+from proce.compiled.elementary import logarithms, softmaxes
+from proce.losses import MIN_CHANCE, loss_of_chance
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
 _N_FOLDS = 5
 _MAX_ERROR_RATIO = 0.99  # to which a less simple equation must cut the squared error
 _ORDERED_SHARE = 0.2  # of that, for ordered levels: a row tells less of them than of a number
-_MIN_CHANCE = 1e-12  # of a level: what is less likely counts as this
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,7 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
     ``weights`` say how many rows each prediction stands for.
     """
     if isinstance(feature, Categorical):
-        return _mean(loss_of_chance(_chance_of(target, predicted)), weights)
+        return _mean(loss_of_chance(_chance_of(target, predicted), MIN_CHANCE), weights)
     if predicted.ndim > target.ndim:
         predicted = predicted @ np.arange(predicted.shape[-1])
     reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
@@ -103,13 +110,11 @@ def surprise(form: Form, predicted: Array, target: Array, weights: Array, origin
     the error of the prediction cannot do. The difference decides what follows for a person far
     from the middle. For a logarithmic form every target must be above the origin.
     """
-    if not form.is_logarithmic:
-        return _half_log(_mean(np.square(predicted - target), weights)) + _handicap(form)
-    above = np.log(target - origin)
-    with np.errstate(divide="ignore"):  # a prediction of nothing is an error without an end
-        noise = above - np.log(predicted - origin)
-    spread = _half_log(_mean(np.square(noise), weights))
-    return spread + _mean(above, weights) + _handicap(form)
+    link = Link.MULTIPLICATIVE if form.is_logarithmic else Link.ADDITIVE
+    record = link_record(link, 1, {"noise_origin": origin})
+    noise = explanations(record, NO_THRESHOLDS, predicted[None], target, target)[..., 0]
+    spread = _half_log(_mean(np.square(noise), weights)) + _handicap(form)
+    return spread + (_mean(logarithms(target - origin), weights) if form.is_logarithmic else 0.0)
 
 
 def surprise_of_levels(
@@ -124,8 +129,8 @@ def surprise_of_levels(
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
         ends = np.arange(n_levels - 1) + 0.5
         predicted = _chances_between((ends - predicted[:, None]) / spread)
-    chance = np.maximum(_chance_of(target, predicted), _MIN_CHANCE)
-    return _mean(loss_of_chance(chance), weights) + _handicap(form)
+    losses = loss_of_chance(_chance_of(target, predicted), MIN_CHANCE)
+    return _mean(losses, weights) + _handicap(form)
 
 
 def _chances_between(ends: Array) -> Array:
@@ -145,7 +150,7 @@ def _mean(values: Array, weights: Array) -> float:
 
 
 def _half_log(square: float) -> float:
-    return 0.5 * math.log(square) if square > 0 else -math.inf
+    return 0.5 * float(logarithms(np.array(square))) if square > 0 else -math.inf
 
 
 def _handicap(form: Form) -> float:

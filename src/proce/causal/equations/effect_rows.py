@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints
+from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import NONE, Terms
 from proce.causal.graph import CausalGraph
 from proce.compiled.copies import groups_of
@@ -121,7 +122,7 @@ class EffectRows:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note where parents are combinations of each other."""
-        columns = Terms(self.causes)(self.parents)
+        columns = columns_of(Terms(self.causes), self.parents)
         n_categorical = sum(isinstance(cause, Categorical) for cause in self.causes)
         centred = columns - columns.mean(0)
         expected = columns.shape[1] - n_categorical  # levels of a feature always add up to one

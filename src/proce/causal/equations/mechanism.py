@@ -24,7 +24,7 @@ from proce.errors import GraphError
 Parents = Mapping[str, Array]
 Equation = Callable[[Parents], Array]
 Units = Literal["raw", "unit"]
-_NO_THRESHOLDS = np.empty(0)
+NO_THRESHOLDS = np.empty(0)
 
 
 class Mechanism(Protocol):
@@ -49,6 +49,16 @@ class Mechanism(Protocol):
 
     def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the value under these parents, with noise ``(…, noise_size)``."""
+
+
+def link_record(link: Link, n_outputs: int, told: Mapping[str, float]) -> Record:
+    """Return a record `EFFECT` of no place, with what is told of a link by the names there."""
+    record = np.zeros((), EFFECT)
+    record["link"], record["n_outputs"] = link, n_outputs
+    record["lowest"], record["highest"] = -math.inf, math.inf
+    for name, number in told.items():
+        record[name] = number
+    return record[()]
 
 
 class Linked:
@@ -76,17 +86,12 @@ class Linked:
     @property
     def ends(self) -> Floats:
         """The thresholds between ordered levels; none of others."""
-        return _NO_THRESHOLDS
+        return NO_THRESHOLDS
 
     @cached_property
     def record(self) -> Record:
         """What the kernels of the link are told, as a record `EFFECT` of no place."""
-        record = np.zeros((), EFFECT)
-        record["link"], record["n_outputs"], record["span"] = self.link, self.noise_size, 1.0
-        record["lowest"], record["highest"] = -math.inf, math.inf
-        for name, number in self._told().items():
-            record[name] = number
-        return record[()]
+        return link_record(self.link, self.noise_size, self._told())
 
     def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the noise ``(…, noise_size)`` under which these parents give this value.

@@ -35,15 +35,14 @@ class Moments:
         cls,
         columns: Array,
         target: Array,
-        counts: Array | None = None,
+        counts: Array,
         middle: Array | None = None,
     ) -> "Moments":
-        """Return the sums over rows that occur ``counts`` times; once where it is not given.
+        """Return the sums over rows that occur ``counts (i,)`` times.
 
         They count from the means where no middle is given.
         """
         both = np.concatenate([columns, target[:, None]], axis=1).astype(np.float64)
-        counts = np.ones(len(both), dtype=both.dtype) if counts is None else counts
         n_rows = float(counts.sum())
         middle = counts @ both / n_rows if middle is None else middle
         offset = both - middle

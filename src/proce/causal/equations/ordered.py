@@ -5,17 +5,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import special
 
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Ordered
 from proce.causal.equations.polynomial import Polynomial
 from proce.causal.equations.terms import Terms
-from proce.causal.programs.links import shares_between
+from proce.causal.programs.links import shares_between, write_ends
+from proce.compiled.elementary import exponentials, logarithms, quantiles
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
-_FARTHEST = 37.0  # normal numbers beyond have no density
-_MIN_CHANCE = 1e-300
+_MIN_CHANCE = 1e-300  # of a level that a step leaves none
 Parameters = tuple[Array, Array]  # slopes, thresholds
 _MAX_STEPS = 50
 _MAX_HALVINGS = 30
@@ -89,14 +88,16 @@ def fit_ordered(terms: Terms, rows: OrderedRows, counts: Array) -> Ordered:
 def _start(columns: Array, codes: Array, counts: Array) -> Parameters:
     """Return no slopes, and thresholds by the shares of the levels that occur."""
     shares = np.bincount(codes, weights=counts) / counts.sum()
-    return np.zeros(columns.shape[1], dtype=columns.dtype), special.ndtri(shares.cumsum(0)[:-1])
+    return np.zeros(columns.shape[1], dtype=columns.dtype), quantiles(shares.cumsum(0)[:-1])
 
 
 def _maximise(columns: Array, codes: Array, counts: Array, start: Parameters) -> Parameters:
-    now = _Point.at(columns, codes, counts, *start)
     n_slopes, n_ends = columns.shape[1], len(start[1])
+    if n_ends == 0:
+        return start
+    now = _Point.at(columns, codes, counts, *start)
     levels = np.eye(n_ends + 1)[codes] * counts[:, None]
-    for _ in range(_MAX_STEPS if n_ends else 0):
+    for _ in range(_MAX_STEPS):
         gradient, curvature = now.derivatives(columns, levels, counts)
         step = np.linalg.solve(curvature, gradient)
         new = now
@@ -131,12 +132,10 @@ class _Point:
     def at(
         cls, columns: Array, codes: Array, counts: Array, slopes: Array, ends: Array
     ) -> "_Point":
-        infinite = np.full((1,), np.inf, dtype=ends.dtype)
-        edges, score = np.concatenate([-infinite, ends, infinite]), columns @ slopes
-        low = np.clip((edges[codes] - score), -_FARTHEST, _FARTHEST)
-        high = np.clip((edges[codes + 1] - score), -_FARTHEST, _FARTHEST)
+        low, high = noise = np.empty((2, len(codes)))
+        write_ends(ends, codes, columns @ slopes, noise)
         chance = np.maximum(shares_between(low, high), _MIN_CHANCE)
-        objective = float(counts @ np.log(chance) - _RIDGE / 2 * np.square(slopes).sum())
+        objective = float(counts @ logarithms(chance) - _RIDGE / 2 * np.square(slopes).sum())
         if bool((np.diff(ends) <= 0).any()):
             objective = -np.inf
         return cls(slopes, ends, low, high, chance, objective)
@@ -177,7 +176,7 @@ class _Point:
 
 def _density(values: Array) -> Array:
     """Return the standard normal density."""
-    return np.exp(-np.square(values) / 2) / math.sqrt(2 * math.pi)
+    return exponentials(-np.square(values) / 2) / math.sqrt(2 * math.pi)
 
 
 def _with_unseen(

@@ -18,6 +18,7 @@ from proce.causal.equations.mechanism import (
 )
 from proce.causal.equations.polynomial import Exponential, Polynomial
 from proce.causal.graph import CausalGraph
+from proce.compiled.elementary import logarithms
 from proce.schema import Codec, Continuous
 
 Map = tuple[float, float]  # factor and shift: old = new * factor + shift
@@ -76,7 +77,7 @@ def _carried(equation: Any, maps: Mapping[str, Map], own: Map) -> Any:
     if isinstance(equation, Exponential):
         polynomial = equation.polynomial
         weights = polynomial.weights.copy()
-        weights[0] -= np.log(np.array(factor, dtype=np.float64))
+        weights[0] -= logarithms(np.array(factor))
         terms = polynomial.terms.mapped_by(maps)
         return Exponential(Polynomial(terms, weights), (equation.origin - shift) / factor)
     if isinstance(equation, Polynomial):

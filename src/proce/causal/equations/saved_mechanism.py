@@ -17,7 +17,7 @@ from proce.causal.equations.mechanism import (
     Ranked,
     Units,
 )
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.polynomial import Exponential, Polynomial, polynomial_of
 from proce.causal.equations.terms import Terms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Schema
@@ -78,7 +78,7 @@ class SavedMechanism:
         """Return a mechanism as plain values; ``given`` where it is not of a learned kind."""
         noise = next((noise for noise, kind in _NOISES.items() if type(mechanism) is kind), None)
         equation = equation_of(mechanism)
-        polynomial = getattr(equation, "polynomial", equation)
+        polynomial = polynomial_of(equation)
         if noise is None or type(equation) not in (Polynomial, Exponential, Boosted):
             return cls(effect=name, noise="given")
         terms: Terms = polynomial.terms

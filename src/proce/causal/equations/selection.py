@@ -1,10 +1,10 @@
 """Which terms of a regression the rows speak for."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.causal.equations.moments import RIDGE, Moments, weights_of
+from proce.compiled.elementary import logarithms
 
 _MIN_SCALE = 1e-8  # of a column on the unit range: less is constant
 _MAX_INFLATION = 1e4  # of the variance of a weight: beyond, what is left would be rounding
@@ -36,7 +36,8 @@ def needed_terms(moments: Moments) -> Array:
         error = max(variation - float(weights @ covariance[kept]), _MIN_ERROR * variation)
         growth = weights**2 / np.diag(inverse)  # of the squared error, without the column
         least = int(growth.argmin())
-        if n_rows * np.log1p(growth[least] / error) > np.log(n_rows):
+        ratio, penalty = logarithms(np.array([1 + growth[least] / error, n_rows]))
+        if n_rows * ratio > penalty:
             break
         kept = np.delete(kept, least)
         if inverse[least, least] * n_rows > _MAX_INFLATION:
@@ -46,7 +47,7 @@ def needed_terms(moments: Moments) -> Array:
     return kept
 
 
-def _without(inverse: NDArray[np.float64], position: int) -> NDArray[np.float64]:
+def _without(inverse: Floats, position: int) -> Floats:
     """Return the inverse of a matrix without one row and column, from its inverse with them."""
     column = inverse[:, position]
     inverse = inverse - np.outer(column, column) / inverse[position, position]

@@ -11,9 +11,8 @@ from itertools import combinations
 
 import numpy as np
 
-from proce.arrays import Array
-from proce.causal.equations.mechanism import Parents
-from proce.schema import Categorical, Continuous, Feature, Ordinal
+from proce.arrays import Floats
+from proce.schema import Categorical, Continuous, Feature
 
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
 FINE_KNOT_QUANTILES = (
@@ -51,18 +50,17 @@ class Terms:
     ends: tuple[tuple[str, float, float], ...] = ()
     maps: tuple[tuple[str, float, float], ...] = ()
 
-    def with_knots(
-        self, parents: Parents, quantiles: tuple[float, ...] = KNOT_QUANTILES
-    ) -> "Terms":
-        """Return the terms with a spline in every number, bent at quantiles of its values."""
-        shares = np.array(quantiles, dtype=np.float64)
-        parents = self._mapped(parents)
+    def with_knots(self, numbers: Floats, quantiles: tuple[float, ...]) -> "Terms":
+        """Return the terms with a spline in every number, bent at quantiles of its values.
+
+        ``numbers (i, n)`` are those of the continuous parents, as the equation reads them.
+        """
+        names = [feature.name for feature in self.parents if isinstance(feature, Continuous)]
         knots = []
-        for feature in self.parents:
-            if isinstance(feature, Continuous):
-                places = np.unique(np.quantile(parents[feature.name], shares))
-                if len(places) > 2:
-                    knots.append((feature.name, tuple(places.tolist())))
+        for name, values in zip(names, numbers.T, strict=True):
+            places = np.unique(np.quantile(values, np.array(quantiles)))
+            if len(places) > 2:
+                knots.append((name, tuple(places.tolist())))
         return replace(self, knots=tuple(knots))
 
     def from_zeros(self, zeros: Mapping[str, float]) -> "Terms":
@@ -85,6 +83,11 @@ class Terms:
                 both.append((feature.name, rate * factor, rate * shift + start))
         return replace(self, maps=tuple(both))
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each parent stands among them, by name."""
+        return {parent.name: place for place, parent in enumerate(self.parents)}
+
     @property
     def size(self) -> int:
         """How many columns there are, the constant included."""
@@ -95,41 +98,6 @@ class Terms:
     def n_plain(self) -> int:
         """How many columns are a number, a rank or a level by itself."""
         return len(self._names)
-
-    def __call__(self, parents: Parents) -> Array:
-        """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant.
-
-        Weights and trees are learned on them; an equation that is known as weights is solved by
-        :class:`~proce.causal.equations.polynomial.Polynomial` without them.
-        """
-        parents = self._mapped(parents)
-        for name, low, high in self.ends:
-            parents = {**parents, name: np.clip(parents[name], low, high)}
-        columns = []
-        for feature in self.parents:
-            values = parents[feature.name][..., None]
-            if isinstance(feature, Categorical):
-                codes = np.arange(len(feature.levels))
-                columns.append((values == codes).astype(values.dtype))
-            elif isinstance(feature, Ordinal):
-                columns.append(values / max(1, len(feature.levels) - 1))
-            else:
-                columns.append(values)
-        plain = np.concatenate(columns, axis=-1)
-        parts = [plain]
-        first, second = self.products
-        if first:
-            parts.append(plain[..., first] * plain[..., second])
-        parts += [_bends(parents[name], places) for name, places in self.knots]
-        return np.concatenate(parts, axis=-1) if len(parts) > 1 else plain
-
-    def _mapped(self, parents: Parents) -> Parents:
-        if not self.maps:
-            return parents
-        return {
-            **parents,
-            **{name: parents[name] * factor + shift for name, factor, shift in self.maps},
-        }
 
     @property
     def _names(self) -> list[tuple[str, bool]]:
@@ -152,12 +120,3 @@ class Terms:
         pairs = combinations(range(len(names)), 2)
         factors += [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
         return [first for first, _ in factors], [second for _, second in factors]
-
-
-def _bends(values: Array, knots: tuple[float, ...]) -> Array:
-    """Return the curved columns of a natural cubic spline, without the straight one."""
-    places = np.array(knots, dtype=values.dtype)
-    cubes = np.maximum((values[..., None] - places), 0) ** 3
-    scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
-    parts = (cubes[..., :-1] - cubes[..., -1:]) / scale
-    return parts[..., :-1] - parts[..., -1:]

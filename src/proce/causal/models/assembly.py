@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from proce.causal.equations.mechanism import Linked, Mechanism, OfLevels
-from proce.causal.equations.polynomial import Exponential, Polynomial
-from proce.causal.equations.tables import EquationTables, Place
+from proce.causal.equations.polynomial import Polynomial, add_equation, polynomial_of
+from proce.causal.equations.tables import EquationTables
 from proce.causal.graph import CausalGraph
 from proce.causal.programs.program import EFFECT, Link, Program, Record, Table
 from proce.schema import Categorical, Codec, Continuous, Feature
@@ -38,6 +38,7 @@ def assemble(
     tolerances
         Which differences count.
     """
+    positions = {name: codec.schema.position(name) for name in graph.nodes}
     names = [name for name in graph.order if name in graph.endogenous]
     compiled = {
         name: all(_is_flat(name, model[name], graph.parents(name), codec) for model in models)
@@ -49,41 +50,28 @@ def assemble(
             mechanism: Any = mechanisms[name]
             if compiled[name]:
                 effects[model, place] = mechanism.record
-                _write(effects[model, place], name, mechanism, codec, tables)
+                _write(effects[model, place], mechanism, positions, tables)
             record = effects[model, place]
-            record["position"] = codec.schema.position(name)
+            record["position"] = positions[name]
             record["noise"], record["is_cut"] = noise[name].start, name not in follows
     return tables.program(effects, tolerances)
 
 
-def _write(record: Record, name: str, mechanism: Any, codec: Codec, tables: EquationTables) -> None:
+def _write(
+    record: Record, mechanism: Any, positions: Mapping[str, int], tables: EquationTables
+) -> None:
     """Write where the equation of an effect stands, which is added to the tables."""
-    is_raw, equation = mechanism.units == "raw", mechanism.equation
-    polynomial = getattr(equation, "polynomial", equation)
-
-    def place_of(cause: str) -> Place:
-        position = codec.schema.position(cause)
-        if is_raw and isinstance(codec.schema[cause], Continuous):
-            return position, codec.span[position].item(), codec.low[position].item()
-        return position, 1.0, 0.0
-
-    tables.add(record, polynomial.terms, polynomial.weights, place_of)
+    add_equation(tables, record, mechanism.equation, positions)
     record["thresholds"] = tables.put(mechanism.ends)
-    record["is_exponential"] = isinstance(equation, Exponential)
-    record["equation_origin"] = getattr(equation, "origin", 0.0)
-    if is_raw:
-        position = codec.schema.position(name)
-        record["low"], record["span"] = codec.low[position], codec.span[position]
 
 
 def _is_flat(name: str, mechanism: Mechanism, causes: Sequence[str], codec: Codec) -> bool:
-    """Return whether a mechanism can be written as flat tables."""
-    if not isinstance(mechanism, Linked) or (
-        isinstance(codec.schema[name], Categorical) and not isinstance(mechanism, OfLevels)
-    ):
+    """Return whether a mechanism can be written as flat tables, of rows on the unit range."""
+    if not isinstance(mechanism, Linked) or mechanism.units != "unit":
         return False
-    equation = mechanism.equation
-    polynomial = equation.polynomial if type(equation) is Exponential else equation
+    if isinstance(codec.schema[name], Categorical) and not isinstance(mechanism, OfLevels):
+        return False
+    polynomial = polynomial_of(mechanism.equation)
     if type(polynomial) is not Polynomial:
         return False
     terms, shape = polynomial.terms, [polynomial.terms.size]

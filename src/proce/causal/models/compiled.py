@@ -5,20 +5,19 @@ An effect whose equation is not compiled is asked for in between.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arrays import Array
 from proce.causal.models.actions import Actions
-from proce.causal.programs.program import Program
+from proce.causal.programs.program import Given, Program
 
 Outcome = Callable[[int, Array, Array], tuple[Array, Array]]
 NoiseOf = Callable[[int, Array, Array], Array]
 KeptChances = Callable[[int, Array, Array], Array]
 _NO_FLAGS = np.empty((0, 0), np.bool_)
 _NO_VALUES = np.empty((0, 0))
+_NOTHING_GIVEN = _NO_VALUES, _NO_FLAGS, _NO_VALUES
 
 
 def separate(
@@ -50,29 +49,16 @@ def separate(
 
     n_rows, n_candidates, n_features = rows.shape
     lines = n_rows * n_candidates, n_features
-    inputs = (
-        n_candidates,
-        _array(factual, (n_rows, n_features)),
-        _array(rows, lines),
-        _array(residual, (n_rows, residual.shape[-1])),
-        _NO_FLAGS if acting is None else _array(acting, lines),
-    )
+    people = _array(factual, factual.shape), _array(residual, (n_rows, residual.shape[-1]))
+    may_act = _NO_FLAGS if acting is None else _array(acting, lines)
+    candidates = _array(rows, lines), may_act, n_candidates
     cells, flags = np.empty((2, *rows.shape)), np.zeros((4, *rows.shape), np.bool_)
     point, expected = cells
-    outputs = cells.reshape(2, *lines), flags.reshape(4, *lines)
-    given, follows = _NO_VALUES, _NO_FLAGS
-    for run, (start, stop) in enumerate(program.segments):
-        if run > 0:
-            given, follows = _asked(program, outcome, start, point, residual[:, None])
-        kernels.separate(
-            program,
-            start,
-            stop,
-            *inputs,
-            given,
-            follows,
-            *outputs,
-        )
+    told, given = (cells.reshape(2, *lines), flags.reshape(4, *lines)), _NOTHING_GIVEN
+    for place, (start, stop) in enumerate(program.runs.tolist()):
+        if place > 0:
+            given = _asked(program, outcome, start, point, residual[:, None])
+        kernels.separate(program, (start, stop), people, candidates, given, told)
     acted_on, held, consequence, outside = flags
     return Actions(point, acted_on, held, consequence, expected, outside)
 
@@ -96,31 +82,20 @@ def propagate(
     from proce.causal.programs import kernels
 
     if rows.ndim == 2:
-        candidates, flags = rows[:, None], acted_on[:, None]
-        return propagate(program, outcome, candidates, residual, flags)[:, :, 0]
+        one, flags = rows[:, None], acted_on[:, None]
+        return propagate(program, outcome, one, residual, flags)[:, :, 0]
     n_models, (n_rows, n_candidates, n_features) = len(program.effects), rows.shape
     lines = n_rows * n_candidates, n_features
-    inputs = (
-        n_candidates,
-        _array(rows, lines),
-        _array(residual, (n_models, n_rows, residual.shape[-1])),
-        _array(np.broadcast_to(acted_on, rows.shape), lines),
-    )
+    flags = _array(np.broadcast_to(acted_on, rows.shape), lines)
+    candidates = _array(rows, lines), flags, n_candidates
+    noise = _array(residual, (n_models, n_rows, residual.shape[-1]))
     cells = np.empty((n_models, *lines))
     outcomes = cells.reshape(n_models, *rows.shape)
-    given, follows = _NO_VALUES, _NO_FLAGS
-    for run, (start, stop) in enumerate(program.segments):
-        if run > 0:
-            given, follows = _asked(program, outcome, start, outcomes, residual[:, :, None])
-        kernels.propagate(
-            program,
-            start,
-            stop,
-            *inputs,
-            given,
-            follows,
-            cells,
-        )
+    given = _NOTHING_GIVEN
+    for place, (start, stop) in enumerate(program.runs.tolist()):
+        if place > 0:
+            given = _asked(program, outcome, start, outcomes, residual[:, :, None])
+        kernels.propagate(program, (start, stop), noise, candidates, given, cells)
     return outcomes
 
 
@@ -184,43 +159,31 @@ def measure_gaps(
 
     n_rows, n_candidates, n_features = rows.shape
     lines = n_rows * n_candidates, n_features
-    gaps, candidates, people = np.zeros(lines), _array(rows, lines), _array(factual, factual.shape)
-    noise = _array(residual, (n_rows, residual.shape[-1]))
-    kernels.measure_gaps(program, n_candidates, people, candidates, noise, gaps)
-    for place in program.given:
-        if not program.effects["is_cut"][0, place]:
-            position = int(program.effects["position"][0, place])
-            given, follows = _asked(program, outcome, place, rows, residual[:, None])
-            kept = kept_chances(position, factual, rows)
-            shape = (len(kept), lines[0])
-            chances = _array(np.broadcast_to(kept, (len(kept), *rows.shape[:2])), shape)
-            kernels.measure_given(
-                position,
-                program.tolerances[position],
-                n_candidates,
-                people,
-                candidates,
-                given[0],
-                follows[0],
-                chances,
-                gaps,
-            )
+    people = _array(factual, factual.shape), _array(residual, (n_rows, residual.shape[-1]))
+    candidates = _array(rows, lines), _NO_FLAGS, n_candidates
+    gaps, given = np.zeros(lines), _NOTHING_GIVEN
+    for place, (start, stop) in enumerate(program.runs.tolist()):
+        if place > 0:
+            values, follows, _ = _asked(program, outcome, start, rows, residual[:, None])
+            kept = kept_chances(int(program.effects["position"][0, start]), factual, rows)
+            shape = len(kept), lines[0]
+            chances = np.broadcast_to(kept, (len(kept), *rows.shape[:2]))
+            given = values, follows, _array(chances, shape)
+        kernels.measure_gaps(program, (start, stop), people, candidates, given, gaps)
     return gaps.reshape(rows.shape)
 
 
-def _asked(
-    program: Program, outcome: Outcome, place: int, rows: Array, noise: Array
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _asked(program: Program, outcome: Outcome, place: int, rows: Array, noise: Array) -> Given:
     """Return what a function says of an effect in rows ``(…, i, c, f)``, and where: ``(m, n)``."""
     position = int(program.effects["position"][0, place])
     value, follows = outcome(position, np.moveaxis(rows, -1, 0), noise)
     shape = rows.shape[:-1]
     lines = math.prod(shape[:-2]), math.prod(shape[-2:])
     values, flags = np.broadcast_to(value, shape), np.broadcast_to(follows, shape)
-    return _array(values, lines), _array(flags, lines)
+    return _array(values, lines), _array(flags, lines), _NO_VALUES
 
 
-def _array(array: Array, shape: tuple[int, ...]) -> NDArray[Any]:
+def _array(array: Array, shape: tuple[int, ...]) -> Array:
     """Return an array as a contiguous one of flags or doubles, of some shape with as many cells."""
     dtype = np.bool_ if array.dtype == np.bool_ else np.float64
     return np.ascontiguousarray(array, dtype).reshape(shape)

@@ -12,6 +12,7 @@ from typing import Any
 from proce.arrays import Array
 from proce.causal.equations.fitting import MechanismRecord, given_mechanism
 from proce.causal.equations.mechanism import Equation, Mechanism
+from proce.causal.equations.polynomial import polynomial_of
 from proce.causal.equations.saved_mechanism import SavedMechanism, equation_of
 from proce.causal.graph import CausalGraph
 from proce.causal.models.scm import StructuralCausalModel
@@ -111,7 +112,7 @@ class SavedCauses:
             if saved.noise != "given" and saved.form == "boosted":
                 self.estimators[position] = equation.model
             elif saved.noise != "given":
-                self.weights[position] = getattr(equation, "polynomial", equation).weights
+                self.weights[position] = polynomial_of(equation).weights
         return self._kept[id(mechanism)][0]
 
     def _keep(self, original: object, shelf: list[Any], saved: object) -> None:

@@ -2,43 +2,43 @@
 
 import numpy as np
 
-from proce.arrays import Flags, Floats
-from proce.causal.programs.kernels import find_owners
-from proce.causal.programs.links import chance, respond
-from proce.causal.programs.program import Link, Program, Record
+from proce.arrays import Floats
+from proce.causal.programs.kernels import find_owners, follow
+from proce.causal.programs.links import chance
+from proce.causal.programs.program import Candidates, Given, Link, People, Program, Run
 from proce.causal.programs.responses import BLOCK, predict, workspace
 from proce.compiled.kernel import ZERO, kernel, part
-
-_MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
+from proce.losses import MIN_CHANCE
 
 
 @kernel
 def measure_gaps(
     program: Program,
-    n_candidates: int,
-    factual: Floats,
-    rows: Floats,
-    residual: Floats,
+    run: Run,
+    people: People,
+    candidates: Candidates,
+    given: Given,
     gaps: Floats,
 ) -> None:
-    """Write the gap of each effect of rows ``(n, f)``; effects that are not compiled stay as is.
+    """Write the gap of each effect of a run, in rows ``(n, f)``; it is 0 where nothing follows.
 
-    ``factual (i, f)`` and ``residual (i, w)`` are the people whose candidates the rows are. The
-    gap of a level that is kept counts by the share of its chance that is lost.
+    The gap of a level that is kept counts by the share of its chance that is lost.
     """
+    (start, stop), (factual, residual), (rows, _, n_candidates) = run, people, candidates
     work, weights = workspace(program), program.weights
-    predicted = work.predicted
-    logits, values = np.empty_like(predicted), np.empty(BLOCK)
+    values, decides, predicted = work.values, work.decides, work.predicted
     places, chances = np.empty(BLOCK, np.int64), np.empty(len(factual))
-    for place in range(program.effects.shape[1]):
+    for place in range(start, stop):
         effect = program.effects[0, place]
-        f = effect.position
-        if effect.is_cut or effect.link == Link.GIVEN:
+        if effect.is_cut:
             continue
+        f, is_given = effect.position, effect.link == Link.GIVEN
         reach = program.tolerances[f].reach
         is_categorical = program.tolerances[f].is_categorical == 1
         loses_chance = is_categorical or effect.link == Link.ORDERED
-        if loses_chance:
+        if is_given:
+            loses_chance = len(given[2]) > 0
+        elif loses_chance:
             for begin in range(0, len(factual), BLOCK):
                 end = min(begin + BLOCK, len(factual))
                 predict(program, ZERO, place, factual[begin:end], work)
@@ -48,59 +48,31 @@ def measure_gaps(
             end = min(begin + BLOCK, len(rows))
             owners = places[: end - begin]
             find_owners(begin, n_candidates, owners)
-            predict(program, ZERO, place, rows[begin:end], work)
-            if loses_chance:
-                for output in range(effect.n_outputs):
-                    for c in range(end - begin):
-                        logits[output, c] = predicted[output, c]
-            respond(effect, weights, predicted, residual, owners, values)
+            follow(program, ZERO, place, begin, rows[begin:end], residual, owners, given, work)
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]
-                if np.isnan(residual[owner, effect.noise]):
-                    gaps[row, f] = 0.0
-                    continue
-                gap = gap_of(rows[row, f], values[c], reach, is_categorical)
-                if loses_chance and gap > 0 and rows[row, f] == factual[owner, f]:
-                    after = chance(effect, weights, logits, c, rows[row, f])
-                    gap *= lost_share(chances[owner], after)
+                own = rows[row, f]
+                gap = gap_of(own, values[c], reach, is_categorical) if decides[c] else 0.0
+                if loses_chance and gap > 0 and own == factual[owner, f]:
+                    if is_given:
+                        before, after = given[2][0, row], given[2][1, row]
+                    else:
+                        before, after = chances[owner], chance(effect, weights, predicted, c, own)
+                    gap *= lost_share(before, after)
                 gaps[row, f] = gap
 
 
 @part
 def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
-    """Return how far a cell is from the value that causes lead to."""
+    """Return how far a cell is from the value that causes lead to, as a share of its reach.
+
+    Levels without an order are at distance 1 from each other.
+    """
     gap = abs(own - value) / reach
     return (1.0 if gap > 0 else 0.0) if is_categorical else gap
 
 
 @part
 def lost_share(before: float, after: float) -> float:
-    """Return the share of its chance that a level loses."""
-    return max(1 - after / max(before, _MIN_CHANCE), 0.0)
-
-
-@kernel
-def measure_given(
-    position: int,
-    tolerance: Record,
-    n_candidates: int,
-    factual: Floats,
-    rows: Floats,
-    given: Floats,
-    follows: Flags,
-    chances: Floats,
-    gaps: Floats,
-) -> None:
-    """Write the gaps of an effect that is not compiled, in rows ``(n, f)``.
-
-    ``factual (i, f)`` are the people, ``given (n,)`` is what causes lead to where they ``follow``.
-    ``chances (2, n)`` are those of the person's level before and after; they have no entries where
-    levels have no chances.
-    """
-    is_categorical = tolerance.is_categorical == 1
-    for row in range(len(rows)):
-        own, before = rows[row, position], factual[row // n_candidates, position]
-        gap = gap_of(own, given[row], tolerance.reach, is_categorical) if follows[row] else 0.0
-        if own == before and gap > 0 and len(chances) > 0:
-            gap *= lost_share(chances[0, row], chances[1, row])
-        gaps[row, position] = gap
+    """Return the share of its chance that a level loses; next to none before counts as some."""
+    return max(1 - after / max(before, MIN_CHANCE), 0.0)

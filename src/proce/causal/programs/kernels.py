@@ -7,10 +7,19 @@ block.
 
 import numpy as np
 
-from proce.arrays import Flags, Floats, Ints
+from proce.arrays import Floats, Ints
 from proce.causal.programs.links import respond
-from proce.causal.programs.program import Link, Program, Record
-from proce.causal.programs.responses import BLOCK, predict, workspace
+from proce.causal.programs.program import (
+    Candidates,
+    Given,
+    Link,
+    People,
+    Program,
+    Record,
+    Run,
+    Told,
+)
+from proce.causal.programs.responses import BLOCK, Workspace, predict, workspace
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import ZERO, kernel, part
 
@@ -19,38 +28,56 @@ _ROUNDING = 1e-9  # a move that is smaller is no step
 
 @part
 def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
-    """Write whose rows stand from ``begin`` on."""
+    """Write the positions ``(c,)`` of the people whose candidates stand from ``begin`` on."""
     for row in range(len(owners)):
         owners[row] = (begin + row) // n_candidates
 
 
-@kernel
-def separate(
+@part
+def follow(
     program: Program,
-    start: int,
-    stop: int,
-    n_candidates: int,
-    factual: Floats,
+    model: int,
+    place: int,
+    begin: int,
     rows: Floats,
     residual: Floats,
-    acting: Flags,
-    given: Floats,
-    follows: Flags,
-    cells: Floats,
-    flags: Flags,
+    owners: Ints,
+    given: Given,
+    work: Workspace,
 ) -> None:
-    """Tell actions, holds and consequences apart, through the effects from ``start`` to ``stop``.
+    """Write the values ``(c,)`` that causes lead an effect to in rows ``(c, f)``, and where.
 
-    The first run writes all cells of the rows, later ones those of their effects. ``acting`` has
-    the rows' shape or no entries. The value of an effect that is not compiled is ``given (1, n)``
-    where it ``follows``. ``cells (2, n, f)`` become the point and what is expected; ``flags (4, n,
-    f)``, of which none is set, what is acted on, held, a consequence and outside.
+    The rows are a block that stands from ``begin`` on, of people with noise ``(i, w)``. Where the
+    noise is unknown, causes decide nothing.
     """
+    effect, values, decides = program.effects[model, place], work.values, work.decides
+    if effect.link == Link.GIVEN:
+        for c in range(len(rows)):
+            values[c], decides[c] = given[0][model, begin + c], given[1][model, begin + c]
+        return
+    predict(program, model, place, rows, work)
+    respond(effect, program.weights, work.predicted, residual, owners, work.slopes, values)
+    for c in range(len(rows)):
+        decides[c] = not np.isnan(residual[owners[c], effect.noise])
+
+
+@kernel
+def separate(
+    program: Program, run: Run, people: People, candidates: Candidates, given: Given, told: Told
+) -> None:
+    """Tell actions, holds and consequences apart in rows ``(n, f)``, through a run of effects.
+
+    The first run writes all cells of the rows, later ones those of their effects. The flags of
+    candidates say where a person may act; none of those told is set before.
+    """
+    (start, stop), (factual, residual) = run, people
+    rows, acting, n_candidates = candidates
+    cells, flags = told
     point, expected = cells[0], cells[1]
     acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
     n_rows, n_features = rows.shape
     work = workspace(program)
-    values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    values, decides, places = work.values, work.decides, np.empty(BLOCK, np.int64)
     has_flags, limits = acting.size > 0, np.empty(n_features)  # beyond which a change is an action
     for f in range(n_features):
         limits[f] = program.tolerances[f].still if program.tolerances[f].can_act else np.inf
@@ -71,25 +98,16 @@ def separate(
             effect = program.effects[0, place]
             if effect.is_cut:
                 continue
-            is_given = effect.link == Link.GIVEN
-            if not is_given:
-                predict(program, ZERO, place, now, work)
-                respond(effect, program.weights, work.predicted, residual, owners, values)
-            f, noise = effect.position, effect.noise
+            follow(program, ZERO, place, begin, now, residual, owners, given, work)
+            f = effect.position
             tolerance = program.tolerances[f]
             step, origin, still = tolerance.step, tolerance.origin, tolerance.still
             can_act, is_number = tolerance.can_act == 1, tolerance.is_number == 1
             lowest, highest = tolerance.lowest, tolerance.highest
             for row in range(begin, end):  # no branches: which way they go cannot be foreseen
-                owner = owners[row - begin]
-                if is_given:
-                    if not follows[0, row]:
-                        continue
-                    value = given[0, row]
-                else:
-                    if np.isnan(residual[owner, noise]):
-                        continue
-                    value = values[row - begin]
+                if not decides[row - begin]:
+                    continue
+                value, owner = values[row - begin], owners[row - begin]
                 before, wanted = factual[owner, f], rows[row, f]
                 ended = _rounded(step, origin, still, before, value - before)
                 moved = abs(wanted - before) > still
@@ -112,7 +130,10 @@ def separate(
 
 @part
 def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
-    """Return where a feature that follows would be shown, from its value before and its drift."""
+    """Return where a feature that follows would be shown, from its value before and its drift.
+
+    It moves by whole steps, or onto the grid from its origin on, where it has one.
+    """
     if step == 0:
         return before + drift if abs(drift) > still else before
     if origin == origin:
@@ -123,7 +144,7 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
 
 @kernel
 def write_drifted(tolerance: Record, before: Floats, drift: Floats, ended: Floats) -> None:
-    """Write where a feature would be shown ``(i, c)`` that was somewhere ``(i,)`` and drifts."""
+    """Write where a feature would be shown ``(i, c)`` that drifts, from where it was ``(i,)``."""
     step, origin, still = tolerance.step, tolerance.origin, tolerance.still
     for i in range(drift.shape[0]):
         for c in range(drift.shape[1]):
@@ -133,24 +154,20 @@ def write_drifted(tolerance: Record, before: Floats, drift: Floats, ended: Float
 @kernel
 def propagate(
     program: Program,
-    start: int,
-    stop: int,
-    n_candidates: int,
-    rows: Floats,
+    run: Run,
     residual: Floats,
-    acted_on: Flags,
-    given: Floats,
-    follows: Flags,
+    candidates: Candidates,
+    given: Given,
     outcomes: Floats,
 ) -> None:
-    """Write where rows lead to in each model, ``(m, n, f)``.
+    """Write where rows ``(n, f)`` lead to in each model, ``(m, n, f)``, through a run of effects.
 
-    The effects from ``start`` to ``stop`` follow, under noise ``(m, i, w)``, where they are not
-    ``acted_on (n, f)``. The value of an effect that is not compiled is ``given (m, n)`` where it
-    ``follows``.
+    They follow, under noise ``(m, i, w)``, where the flags of candidates do not say that they are
+    acted on.
     """
+    (start, stop), (rows, acted_on, n_candidates) = run, candidates
     work = workspace(program)
-    values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    values, decides, places = work.values, work.decides, np.empty(BLOCK, np.int64)
     for model in range(len(program.effects)):
         for begin in range(0, len(rows), BLOCK):
             end = min(begin + BLOCK, len(rows))
@@ -164,24 +181,12 @@ def propagate(
                 effect = program.effects[model, place]
                 if effect.is_cut:
                     continue
-                is_given = effect.link == Link.GIVEN
-                if not is_given:
-                    predict(program, model, place, now, work)
-                    noise = residual[model]
-                    respond(effect, program.weights, work.predicted, noise, owners, values)
+                follow(program, model, place, begin, now, residual[model], owners, given, work)
                 f, rounding = effect.position, program.tolerances[effect.position].rounding
                 for row in range(begin, end):
-                    if acted_on[row, f]:
+                    if acted_on[row, f] or not decides[row - begin]:
                         continue
-                    if is_given:
-                        if not follows[model, row]:
-                            continue
-                        value = given[model, row]
-                    else:
-                        if np.isnan(residual[model, owners[row - begin], effect.noise]):
-                            continue
-                        value = values[row - begin]
-                    own = now[row - begin, f]
+                    value, own = values[row - begin], now[row - begin, f]
                     size = abs(own) if abs(own) > 1 else 1.0
                     if not abs(value - own) <= rounding * size:
                         now[row - begin, f] = value

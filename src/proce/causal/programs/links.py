@@ -31,34 +31,35 @@ def respond(
     predicted: Floats,
     residual: Floats,
     owners: Ints,
+    sums: Floats,
     values: Floats,
 ) -> None:
-    """Write the values ``(c,)`` that predictions come to under the owners' noise, in rows' units.
+    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise.
 
     ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
-    The first line of the predictions is lost.
+    ``sums (c,)`` is memory for scores or logits with their noise.
     """
     n_rows, link, first = len(owners), effect.link, effect.noise
     for c in range(n_rows):
         values[c] = predicted[0, c] + residual[owners[c], first]
     if link == Link.CHOICE:
         for c in range(n_rows):
-            predicted[0, c] = values[c]
+            sums[c] = values[c]
             values[c] = 0.0
         for output in range(1, effect.n_outputs):
             for c in range(n_rows):
                 logit = predicted[output, c] + residual[owners[c], first + output]
-                if logit > predicted[0, c]:
-                    predicted[0, c] = logit
+                if logit > sums[c]:
+                    sums[c] = logit
                     values[c] = output
     elif link == Link.ORDERED:
         for c in range(n_rows):
-            predicted[0, c] = values[c]
+            sums[c] = values[c]
             values[c] = 0.0
         for level in range(effect.n_levels - 1):
             threshold = weights[effect.thresholds + level]
             for c in range(n_rows):
-                values[c] += 1.0 if threshold < predicted[0, c] else 0.0
+                values[c] += 1.0 if threshold < sums[c] else 0.0
     elif link == Link.RANKED:
         highest = effect.n_levels - 1.0
         for c in range(n_rows):
@@ -73,8 +74,6 @@ def respond(
     else:
         for c in range(n_rows):
             values[c] = clamped(values[c], effect.lowest, effect.highest)
-    for c in range(n_rows):
-        values[c] = (values[c] - effect.low) / effect.span
 
 
 @kernel
@@ -86,7 +85,7 @@ def explain(
     uniforms: Floats,
     noise: Floats,
 ) -> None:
-    """Write the noise ``(c, w)`` under which predictions come to these values ``(c,)``.
+    """Write the noise ``(c, w)`` under which predictions ``(o, c)`` come to values ``(c,)``.
 
     Where many noises give a level, one is drawn with ``uniforms (c, w)``.
     """
@@ -98,7 +97,7 @@ def explain(
         elif effect.link == Link.ORDERED:
             share = 0.5 if effect.is_median else uniforms[c, first]
             low, high = ends_of_level(
-                weights, effect.thresholds, effect.n_levels, value, predicted[0, c]
+                weights, effect.thresholds, effect.n_levels, int(value), predicted[0, c]
             )
             noise[c, first] = _between(low, high, share)
         elif effect.link == Link.MULTIPLICATIVE:
@@ -110,15 +109,28 @@ def explain(
 
 @part
 def ends_of_level(
-    weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
+    weights: Floats, thresholds: int, n_levels: int, level: int, score: float
 ) -> tuple[float, float]:
-    """Return the least and the most noise under which an ordered level comes about."""
-    level, last = int(rank), n_levels - 1
+    """Return the least and the most noise under which a score comes to an ordered level.
+
+    The thresholds between the levels begin at a place among the weights. The first and the last
+    level have no end of their own: it lies so far that noise beyond it has no chance.
+    """
+    last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
     below = weights[thresholds + max(level - 1, 0)] - score
     low = below if level > 0 else min(above, 0.0) - _FARTHEST
     high = above if level < last else max(below, 0.0) + _FARTHEST
     return low, high
+
+
+@kernel
+def write_ends(thresholds: Floats, levels: Ints, scores: Floats, ends: Floats) -> None:
+    """Write the ends ``(2, n)`` of the noise under which scores ``(n,)`` come to ordered levels."""
+    for row in range(len(levels)):
+        ends[0, row], ends[1, row] = ends_of_level(
+            thresholds, 0, len(thresholds) + 1, levels[row], scores[row]
+        )
 
 
 @part
@@ -150,7 +162,7 @@ def _explain_choice(
     noise: Floats,
     first: int,
 ) -> None:
-    """Write Gumbel noise from its posterior, given that one of the levels was chosen.
+    """Write the Gumbel noise of row c from its posterior, given that one level was chosen.
 
     The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level has it; the
     others are Gumbel around their own logit, cut off below the highest (Maddison, Tarlow, Minka
@@ -179,7 +191,7 @@ def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: fl
     level = max(level, 0.0)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(
-            weights, effect.thresholds, effect.n_levels, level, predicted[0, c]
+            weights, effect.thresholds, effect.n_levels, int(level), predicted[0, c]
         )
         return share_between(low, high)
     turn_into_softmax(predicted[: effect.n_outputs, c])
@@ -190,14 +202,14 @@ def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: fl
 def write_chances(
     effect: Record, weights: Floats, predicted: Floats, levels: Floats, chances: Floats
 ) -> None:
-    """Write the chance of the level of each row, ``(c,)``."""
+    """Write the chances ``(c,)`` of levels under predictions ``(o, c)``, which are lost."""
     for c in range(len(levels)):
         chances[c] = chance(effect, weights, predicted, c, levels[c])
 
 
 @kernel
 def write_shares_between(low: Floats, high: Floats, shares: Floats) -> None:
-    """Write the share of standard normal numbers between two ends, of each entry."""
+    """Write the shares ``(n,)`` of standard normal numbers between ends, each ``(n,)``."""
     for place in range(len(low)):
         shares[place] = share_between(low[place], high[place])
 
@@ -208,7 +220,7 @@ def responses(effect: Record, weights: Floats, predicted: Array, residual: Array
     values, size = np.empty(shape), residual.shape[-1]
     noise = _flat(residual, (*shape, size)).reshape(values.size, size)
     lines, owners = _lines(predicted, shape), np.arange(values.size)
-    respond(effect, weights, lines, noise, owners, values.reshape(-1))
+    respond(effect, weights, lines, noise, owners, np.empty(values.size), values.reshape(-1))
     return values
 
 

@@ -34,7 +34,7 @@ def abduct(
                 f, own = effect.position, values[: end - begin]
                 for row in range(begin, end):
                     lacks = is_missing(rows[row, f], program.tolerances[f].is_number)
-                    own[row - begin] = 0.0 if lacks else rows[row, f] * effect.span + effect.low
+                    own[row - begin] = 0.0 if lacks else rows[row, f]
                 explain(
                     effect,
                     program.weights,

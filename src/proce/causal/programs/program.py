@@ -9,12 +9,21 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Floats
+from proce.arrays import Array, Flags, Floats, Ints
 
-Table = NDArray[Any]  # of records
+Table = Array  # of records
 Record = Any  # an entry of a table
+
+# What kernels are handed together: plain tuples, which cost a call less than named ones.
+Run = tuple[int, int]  # the first effect that follows, and the one after the last
+People = tuple[Floats, Floats]  # their rows (i, f), and their noise (i, w)
+Candidates = tuple[Floats, Flags, int]  # rows (n, f), flags of them or none, how many of a person
+# Of the first effect of a run, where it is not compiled, (m, n): what its causes lead to, and where
+# they decide; then the chances (2, n) of the person's own level before and after, or no entries.
+Given = tuple[Floats, Flags, Floats]
+# (2, n, f), the point and what is expected; (4, n, f), acted on, held, a consequence, outside.
+Told = tuple[Floats, Flags]
 
 
 class Link(IntEnum):
@@ -53,8 +62,6 @@ EFFECT = np.dtype(
         ("thresholds", np.int64),  # where they begin among the weights
         ("n_levels", np.int64),
         ("is_median", np.int64),  # whether the median of the noises that explain a level is taken
-        ("low", np.float64),  # of the effect in raw units, and its span; 0 and 1 on the unit range
-        ("span", np.float64),
         ("lowest", np.float64),  # limits of additive noise
         ("highest", np.float64),
         ("equation_origin", np.float64),  # of an exponential
@@ -69,8 +76,6 @@ PARENT = np.dtype(
         ("n_levels", np.int64),
         ("n_knots", np.int64),
         ("knots", np.int64),  # where they begin among the weights; those of the bends come next
-        ("span", np.float64),  # from the unit range to the units of the equation
-        ("low", np.float64),
         ("factor", np.float64),  # to the unit range on which the equation was learned
         ("shift", np.float64),
         ("lowest", np.float64),  # beyond, a value counts as if it lay there
@@ -107,21 +112,26 @@ class Program(NamedTuple):
         ``(w,)``, the weights, knots and thresholds of all equations, one after the other.
     tolerances
         ``(f,)`` records `TOLERANCE`: which differences of a feature count.
+    runs
+        ``(r, 2)``, the first effect of each run and the one after its last; all runs but the first
+        begin with an effect that follows and is not compiled.
     """
 
     effects: Table
     parents: Table
     weights: Floats
     tolerances: Table
+    runs: Ints
 
     @property
     def given(self) -> tuple[int, ...]:
         """The places of the effects that are not compiled."""
         return tuple(np.flatnonzero(self.effects["link"][0] == Link.GIVEN).tolist())
 
-    @property
-    def segments(self) -> tuple[tuple[int, int], ...]:
-        """Runs of effects; all but the first begin with one that follows and is not compiled."""
-        given = [place for place in self.given if not self.effects["is_cut"][0, place]]
-        starts = [0, *given]
-        return tuple(zip(starts, [*given, self.effects.shape[1]], strict=True))
+
+def runs_of(effects: Table) -> Ints:
+    """Return the runs of effects ``(m, e)``, see `Program`."""
+    first = effects[0]
+    is_asked = (first["link"] == Link.GIVEN.value) & (first["is_cut"] == 0)
+    starts = [0, *is_asked.nonzero()[0].tolist()]
+    return np.array([*zip(starts, [*starts[1:], len(first)], strict=True)], np.int64)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Flags, Floats, Ints
 from proce.causal.programs.links import clamped
-from proce.causal.programs.program import Kind, Program
+from proce.causal.programs.program import Kind, Program, Record
 from proce.compiled.elementary import exp
 from proce.compiled.kernel import ZERO, kernel, part
 
-BLOCK = 128  # rows that are worked on at once, which fit the cache
+BLOCK = 256  # rows that are worked on at once, which fit the cache
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -30,17 +30,21 @@ class Workspace(NamedTuple):
         ``(c,)``.
     predicted
         ``(o, c)``, what an equation gives without its noise, or its logits.
+    values, decides
+        ``(c,)``, what causes lead to with the noise, and whether they decide it.
     """
 
     columns: Ints
     amounts: Floats
     slopes: Floats
     predicted: Floats
+    values: Floats
+    decides: Flags
 
 
 @part
 def workspace(program: Program) -> Workspace:
-    """Return memory for a block of rows and any of the equations."""
+    """Return memory for a block of rows and any of the equations of a program."""
     n_parents, n_outputs = 1, 1
     for model in range(program.effects.shape[0]):
         for place in range(program.effects.shape[1]):
@@ -51,6 +55,8 @@ def workspace(program: Program) -> Workspace:
         np.empty((n_parents, BLOCK)),
         np.empty(BLOCK),
         np.empty((n_outputs, BLOCK)),
+        np.empty(BLOCK),
+        np.empty(BLOCK, np.bool_),
     )
 
 
@@ -83,8 +89,8 @@ def read_parents(
                 columns[cause, c] = column + code if known else none
                 amounts[cause, c] = 1.0
             continue
-        span, low, factor, shift = parent.span, parent.low, parent.factor, parent.shift
-        lowest, highest, divisor = parent.lowest, parent.highest, parent.divisor
+        factor, shift, divisor = parent.factor, parent.shift, parent.divisor
+        lowest, highest = parent.lowest, parent.highest
         is_rank = parent.kind == Kind.RANK
         for c in range(len(rows)):
             value = rows[c, position]
@@ -92,7 +98,7 @@ def read_parents(
                 value = 0.0 if value < 0 else value
             else:
                 value = clamped(value, -_LARGEST, _LARGEST) if value == value else 0.0
-            value = clamped((value * span + low) * factor + shift, lowest, highest)
+            value = clamped(value * factor + shift, lowest, highest)
             columns[cause, c] = column
             amounts[cause, c] = value / divisor
 
@@ -105,8 +111,11 @@ def predict(
     rows: Floats,
     work: Workspace,
 ) -> None:
-    """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``."""
-    columns, amounts, slopes, predicted = work
+    """Write what an equation gives rows ``(c, f)`` without its noise, or its logits, ``(o, c)``.
+
+    The outputs stand in the workspace, whose columns and amounts are those of the rows then.
+    """
+    columns, amounts, slopes, predicted = work.columns, work.amounts, work.slopes, work.predicted
     read_parents(program, model, place, rows, columns, amounts)
     effect, n_rows = program.effects[model, place], len(rows)
     n_columns, n_parents = effect.n_columns + 1, effect.n_parents
@@ -134,22 +143,67 @@ def predict(
                 predicted[output, c] += slopes[c] * amounts[cause, c]
             parent = program.parents[effect.first_parent + cause]
             if parent.n_knots:
-                n_bends = parent.n_knots - 1
-                bends = parent.knots + parent.n_knots + output * n_bends
-                last = program.weights[parent.knots + n_bends]
-                for c in range(n_rows):
-                    slopes[c] = max(amounts[cause, c] - last, 0.0) ** 3
-                for bend in range(n_bends):
-                    knot, weight = (
-                        program.weights[parent.knots + bend],
-                        program.weights[bends + bend],
-                    )
-                    for c in range(n_rows):
-                        beyond = max(amounts[cause, c] - knot, 0.0)
-                        predicted[output, c] += weight * (beyond**3 - slopes[c])
+                line = predicted[output]
+                _add_bends(program, parent, output, amounts[cause], slopes, line, n_rows)
         if effect.is_exponential:
             for c in range(n_rows):
                 predicted[output, c] = exp(predicted[output, c]) + effect.equation_origin
+
+
+@part
+def _add_bends(
+    program: Program,
+    parent: Record,
+    output: int,
+    amounts: Floats,
+    cubes: Floats,
+    sums: Floats,
+    n_rows: int,
+) -> None:
+    """Add to ``sums (c,)`` the weighted bends of an output, where a parent's numbers are ``(c,)``.
+
+    A bend is the cube of what is beyond a knot, less that of what is beyond the last one.
+    """
+    n_bends = parent.n_knots - 1
+    bends = parent.knots + parent.n_knots + output * n_bends
+    last = program.weights[parent.knots + n_bends]
+    for c in range(n_rows):
+        cubes[c] = max(amounts[c] - last, 0.0) ** 3
+    for bend in range(n_bends):
+        knot, weight = program.weights[parent.knots + bend], program.weights[bends + bend]
+        for c in range(n_rows):
+            sums[c] += weight * (max(amounts[c] - knot, 0.0) ** 3 - cubes[c])
+
+
+@kernel
+def write_columns(
+    program: Program, rows: Floats, factors: Ints, bends: Ints, columns: Floats
+) -> None:
+    """Write the columns ``(n, m)`` of the first equation for rows ``(n, f)``; all are 0 before.
+
+    They are the plain ones, the products of those at ``factors (2, q)``, and from ``bends (p,)`` on
+    the bends of each parent, whose weights are those of as many outputs.
+    """
+    work, effect = workspace(program), program.effects[0, 0]
+    active, amounts, bent = work.columns, work.amounts, work.predicted[0]
+    for begin in range(0, len(rows), BLOCK):
+        block = columns[begin : begin + BLOCK]
+        read_parents(program, ZERO, ZERO, rows[begin : begin + BLOCK], active, amounts)
+        for cause in range(effect.n_parents):
+            for c in range(len(block)):
+                if active[cause, c] < effect.n_columns:
+                    block[c, active[cause, c]] = amounts[cause, c]
+        for c in range(len(block)):
+            for pair in range(factors.shape[1]):
+                product = block[c, factors[0, pair]] * block[c, factors[1, pair]]
+                block[c, effect.n_columns + pair] = product
+        for cause in range(effect.n_parents):
+            parent = program.parents[effect.first_parent + cause]
+            for bend in range(parent.n_knots - 2):
+                bent[:] = 0.0
+                _add_bends(program, parent, bend, amounts[cause], work.slopes, bent, len(block))
+                for c in range(len(block)):
+                    block[c, bends[cause] + bend] = bent[c]
 
 
 @kernel

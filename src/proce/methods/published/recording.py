@@ -7,14 +7,13 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.compiled.copies import distinct
 from proce.explanation import Counterfactuals, Outcome, changes_of
-from proce.losses import Loss
+from proce.losses import MIN_CHANCE, Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import CallLimits, Requirement
-from proce.objective.prediction import loss_of_target
 from proce.schema import Codec, MixedDistance
 
 
@@ -110,6 +109,6 @@ def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -
         ``(n,)``, the probabilities of the target.
     """
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
-    losses[:, Loss.PREDICTION] = loss_of_target(chances)
+    losses[:, Loss.PREDICTION] = loss_of_chance(chances, MIN_CHANCE)
     losses[:, Loss.DISTANCE] = MixedDistance.gower(codec).mean(rows, factual)
     return losses
