@@ -35,12 +35,9 @@ def target_probability(probabilities: Array, target: Array) -> Array:
     return np.take_along_axis(probabilities, index, -1).squeeze(-1)
 
 
-def loss_of_chance(chances: Array, least: float = 0.0) -> Array:
-    """Return ``-log p`` (Eq. 2) of the target's probabilities; those below the least cost as much.
-
-    Without a least one the loss is infinite where there is no chance.
-    """
-    return -logarithms(np.maximum(chances, least))
+def loss_of_chance(chances: Array) -> Array:
+    """Return ``-log p`` (Eq. 2) of the target's probabilities; no chance costs a finite loss."""
+    return -logarithms(np.maximum(chances, MIN_CHANCE))
 
 
 def chance_of_loss(losses: Array) -> Array:

@@ -3,14 +3,14 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.losses import MIN_CHANCE, loss_of_chance, target_probability
+from proce.losses import loss_of_chance, target_probability
 
 _MAX_ENTRY = 1e6  # unit ranges
 
 
 def prediction_loss(probabilities: Array, target: Array) -> Array:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return loss_of_chance(target_probability(probabilities, target), MIN_CHANCE)
+    return loss_of_chance(target_probability(probabilities, target))
 
 
 def clamp_for_model(rows: Array, known: Array) -> Array:

@@ -21,7 +21,7 @@ from proce.causal.equations.mechanism import (
 from proce.causal.programs.links import explanations, shares_between
 from proce.causal.programs.program import Link
 from proce.compiled.elementary import logarithms, softmaxes
-from proce.losses import MIN_CHANCE, loss_of_chance
+from proce.losses import loss_of_chance
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
@@ -96,7 +96,7 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
     ``weights`` say how many rows each prediction stands for.
     """
     if isinstance(feature, Categorical):
-        return _mean(loss_of_chance(_chance_of(target, predicted), MIN_CHANCE), weights)
+        return _mean(loss_of_chance(_chance_of(target, predicted)), weights)
     if predicted.ndim > target.ndim:
         predicted = predicted @ np.arange(predicted.shape[-1])
     reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
@@ -129,7 +129,7 @@ def surprise_of_levels(
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
         ends = np.arange(n_levels - 1) + 0.5
         predicted = _chances_between((ends - predicted[:, None]) / spread)
-    losses = loss_of_chance(_chance_of(target, predicted), MIN_CHANCE)
+    losses = loss_of_chance(_chance_of(target, predicted))
     return _mean(losses, weights) + _handicap(form)
 
 

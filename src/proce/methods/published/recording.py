@@ -7,7 +7,7 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.compiled.copies import distinct
 from proce.explanation import Counterfactuals, Outcome, changes_of
-from proce.losses import MIN_CHANCE, Loss, loss_of_chance
+from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
@@ -109,6 +109,6 @@ def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -
         ``(n,)``, the probabilities of the target.
     """
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
-    losses[:, Loss.PREDICTION] = loss_of_chance(chances, MIN_CHANCE)
+    losses[:, Loss.PREDICTION] = loss_of_chance(chances)
     losses[:, Loss.DISTANCE] = MixedDistance.gower(codec).mean(rows, factual)
     return losses
