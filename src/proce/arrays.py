@@ -58,6 +58,14 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
+def missing_cells(cells: Any, is_number: Any) -> Any:
+    """Return which cells ``(…, f)``, of features that are numbers or not ``(f,)``, are missing.
+
+    A number is where it is NaN, a level where its code is below 0. Kernels ask it of one cell.
+    """
+    return (cells != cells) & is_number | (cells < 0) & ~is_number
+
+
 def inwards(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
     """Return two ends moved inwards onto a grid, ``origin + whole number * step``.
 

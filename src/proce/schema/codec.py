@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arguments import checked
-from proce.arrays import Array
+from proce.arrays import Array, missing_cells
 from proce.errors import SchemaError
-from proce.schema.entries import missing_cells, raw_of_value
+from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
 from proce.schema.frames.cells import Numbers
@@ -127,13 +127,13 @@ class Codec:
     @cached_property
     def lowest(self) -> Array:
         """The lowest entries of the training rows ``(f,)``: 0, or below for outliers."""
-        return np.where(self.is_number, (self.seen_low - self.low) / self.span, 0.0)
+        return np.where(self.is_number, unit_numbers(self, ..., self.seen_low), 0.0)
 
     @cached_property
     def highest(self) -> Array:
         """The highest entries of the training rows ``(f,)``; of a number 1, or above."""
         exact = self.low + self.span == self.seen_high
-        units = np.where(exact, 1.0, (self.seen_high - self.low) / self.span)
+        units = np.where(exact, 1.0, unit_numbers(self, ..., self.seen_high))
         return np.where(self.is_number, units, self._last_codes)
 
     @cached_property
@@ -153,14 +153,11 @@ class Codec:
     def range_map(self) -> tuple[Array, Array]:
         """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
         other = self.by_range
-        return self.span / other.span, (self.low - other.low) / other.span
+        return self.span / other.span, unit_numbers(other, ..., self.low)
 
     def encode(self, frame: Any) -> Array:
         """Return a frame's rows as an array ``(i, f)``."""
-        columns = self._read(frame)
-        columns -= self.low[:, None]
-        columns /= self.span[:, None]
-        return columns.T  # (i, f), each feature contiguous in memory
+        return self.to_unit(self._read(frame).T)  # each feature contiguous in memory
 
     def raw_of_frame(self, frame: Any) -> Array:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
@@ -221,7 +218,7 @@ class Codec:
     @takes_rows(SchemaError, "raw")
     def to_unit(self, raw: Array) -> Array:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
-        return (raw - self.low) / self.span
+        return np.asarray(unit_numbers(self, ..., raw))
 
     @cached_property
     def grid(self) -> tuple[Array, Array]:
@@ -316,7 +313,7 @@ def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
 
 @np.errstate(over="ignore")  # what is too far away for a double is infinitely far
 def unit_numbers(codec: Codec, position: Any, raw: Any) -> Any:
-    """Return raw values of one feature, or of a feature each, as they stand in rows."""
+    """Return raw values of one feature, of a feature each, or of all ``(…, f)``, as entries."""
     return (raw - codec.low[position]) / codec.span[position]
 
 
