@@ -46,7 +46,7 @@ from proce.methods.saving.manifest import (
     read_manifest,
 )
 from proce.methods.saving.model_refits import load_refits, refit_tensors
-from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
+from proce.methods.saving.parts import load_causes, load_codec, load_fitted
 from proce.methods.saving.tensors import fitted_tensors
 from proce.objective import EffectPredictor
 from proce.paths import path_of
@@ -267,7 +267,7 @@ def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str
         "settings": fitted.settings,
         "threshold": options.threshold,
         "seed": fitted.seed,
-        "device": present_device(options.device),
+        "device": options.device,
         "classes": fitted.class_labels or None,
         "models": options.models,
     }

@@ -129,7 +129,7 @@ def load_fitted(
         None if training.kept else RowsLeftOut(training.count, training.sha256),
         _class_labels(manifest, classifier),
         looks=load_looks(tensors, codec, len(classifier.classes)),
-        device=present_device(manifest.options.device),
+        device=manifest.options.device,
     )
 
 
@@ -176,12 +176,3 @@ def _ensemble(
     models: list[StructuralCausalModel], members: tuple[int, ...] | None
 ) -> Ensemble | None:
     return None if members is None else Ensemble(tuple(models[number] for number in members))
-
-
-def present_device(name: str) -> str:
-    """Return the device on which the explainer was fitted, or ``cpu`` where it is not there."""
-    if name == "cpu":
-        return name
-    from proce.training import has_device
-
-    return name if has_device(name) else "cpu"
