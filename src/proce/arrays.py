@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 MIN_DIFFERENCE = 1e-9  # between entries that are not the same; less is rounding
 _GRID_TOLERANCE = 1e-6  # of a step: rounding that an end on a grid may carry

@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import checked
-from proce.arrays import Array, missing_cells
+from proce.arrays import Array, Flags, Floats, missing_cells
 from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
-from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -163,7 +161,7 @@ class Codec:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
         return np.ascontiguousarray(self._read(frame).T)
 
-    def _read(self, frame: Any) -> Numbers:
+    def _read(self, frame: Any) -> Floats:
         """Return the features of a frame in raw units and level codes, ``(f, i)``."""
         matching = MatchingFrame(self.schema, frame)
         columns = np.empty((len(self.schema), len(matching)))
@@ -262,7 +260,7 @@ class Codec:
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
 
     @cached_property
-    def avoided(self) -> NDArray[np.bool_]:
+    def avoided(self) -> Flags:
         """Which levels no action may lead to, ``(f, l)``, by feature and code.
 
         Who has such a level may keep it, and it may follow.
@@ -284,7 +282,7 @@ class Codec:
         return raw_rows(self.raw_units[[position]], unit[..., None])[..., 0]
 
     @cached_property
-    def raw_units(self) -> NDArray[np.float64]:
+    def raw_units(self) -> Floats:
         """What turns entries into raw units, ``(f, 5)``.
 
         The columns are the span and the low end, the resolution as a fraction (``0 / 1`` without
@@ -300,7 +298,7 @@ def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
     return _frame(codec.schema, raw.T.astype(np.float64, order="C"), layout)
 
 
-def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
+def _frame(schema: Schema, by_feature: Floats, layout: Layout) -> Any:
     """Return raw values ``(f, i)``, which are the frame's from now on, as a frame."""
     columns: dict[str, Any] = {}
     for feature, values in zip(schema, by_feature, strict=True):

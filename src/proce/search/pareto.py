@@ -15,9 +15,8 @@ compile the latter.
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Floats, Ints, Words
 from proce.compiled.kernel import ZERO, part
-from proce.compiled.stream import Words
 
 UNRANKED = np.int64(2**31 - 1)
 _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)

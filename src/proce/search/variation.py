@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Floats, Ints, Words
 from proce.compiled.elementary import power
 from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import (
-    Words,
     draw_bits,
     lower_half,
     lower_whole,

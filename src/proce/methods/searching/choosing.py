@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, expand, scatter
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words, expand, scatter
 from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import ZERO, kernel, part
-from proce.compiled.stream import Words
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 from proce.methods.searching.chances import SLACK
