@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.arrays import cells_differ, lowest_of_each
+from proce.arrays import cells_differ, lowest_of_each, nth_of_owner
 
 NAN = math.nan
 
@@ -38,3 +38,8 @@ def test_each_owner_has_the_first_of_its_lowest_keys() -> None:
     owner, key = np.array([3, 0, 3, 0, 3]), np.array([2.0, 5.0, 1.0, NAN, 1.0])
     assert lowest_of_each(owner, key).tolist() == [1, 2]
     assert lowest_of_each(owner[:0], key[:0]).tolist() == []
+
+
+def test_lines_are_numbered_by_owner() -> None:
+    assert nth_of_owner(np.array([0, 0, 2, 2, 2, 7])).tolist() == [0, 1, 0, 1, 2, 0]
+    assert nth_of_owner(np.array([], np.int64)).tolist() == []

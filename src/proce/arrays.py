@@ -86,6 +86,11 @@ def lowest_of_each(owner: Array, key: Array) -> Ints:
     return order[np.diff(owner[order], prepend=-1) > 0]
 
 
+def nth_of_owner(owner: Array) -> Ints:
+    """Return which one of its owner's lines each is ``(n,)``, from 0; owners ascend."""
+    return np.arange(len(owner)) - np.searchsorted(owner, owner)
+
+
 def with_rows(values: Array, rows: Array, given: Array) -> Array:
     """Return a copy of an array in which some rows, given by position, are others."""
     written = values.copy()
