@@ -139,7 +139,10 @@ def hold(
     low: Floats,  # (f,)
     high: Floats,  # (f,)
 ) -> bool:
-    """Change values as columns of these kinds do; return whether all can be read back."""
+    """Change values as columns of these kinds do; return whether all can be read back.
+
+    A value of a column has to lie from its ``low`` to its ``high``.
+    """
     is_sound = True
     for f in range(values.shape[1]):
         kind, lowest, highest = kinds[f], low[f], high[f]
