@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.arrays import cells_differ, inwards, lowest_of_each, steps_within
+from proce.arrays import cells_differ, inwards, lowest_of_each, nth_of_owner, steps_within
 
 NAN = math.nan
 
@@ -43,3 +43,8 @@ def test_each_owner_has_the_first_of_its_lowest_keys() -> None:
 def test_an_end_that_is_off_a_grid_by_rounding_lies_on_it() -> None:
     assert steps_within(-0.25, 0.3, 0.0, 0.1) == (-2, 3)
     assert inwards(0.05, 0.3, 0.0, 0.1) == (0.1, pytest.approx(0.3))
+
+
+def test_lines_are_numbered_by_owner() -> None:
+    assert nth_of_owner(np.array([0, 0, 2, 2, 2, 7])).tolist() == [0, 1, 0, 1, 2, 0]
+    assert nth_of_owner(np.array([], np.int64)).tolist() == []

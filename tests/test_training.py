@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from proce.training import Rates, random_stream, train
+from proce.training import Rates, present_device, random_stream, train
 from proce.training_settings import TrainingSettings
 
 ROWS = torch.linspace(-1, 1, 200)[:, None]
@@ -19,6 +19,11 @@ def fitted(seed=0, progress=None, **settings):
 
         record = train(network, loss, 200, TrainingSettings(**settings), generator, progress)
     return network, record
+
+
+@pytest.mark.parametrize("device", ["cpu", "nonsense", "cpu:x", ""])
+def test_where_a_device_is_not_there_it_is_the_cpu(device):
+    assert present_device(device) == "cpu"
 
 
 def test_it_learns_and_leaves_the_network_ready_for_use():

@@ -16,7 +16,7 @@ from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import ProceError
 from proce.methods.saving.explainer import _reading
-from proce.methods.saving.folder import tensors_of
+from proce.methods.saving.folder import arrays_of
 from proce.methods.saving.manifest import MANIFEST_NAME, checksum, read_manifest
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -85,7 +85,7 @@ def manifests() -> Target:
     path = folder / MANIFEST_NAME
     whole = ProCE.load(folder)
     saved = read_manifest(folder)
-    tensors = tensors_of((folder / saved.tensors.name).read_bytes())
+    tensors = arrays_of((folder / saved.tensors.name).read_bytes())
     classifier = whole._fitted().classifier
 
     def check(content: bytes) -> None:

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 MIN_DIFFERENCE = 1e-9  # between entries that are not the same; less is rounding
 GRID_TOLERANCE = 1e-6  # of a step: what is nearer to a grid than this lies on it
@@ -58,6 +59,14 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
+def missing_cells(cells: Any, is_number: Any) -> Any:
+    """Return which cells ``(…, f)``, of features that are numbers or not ``(f,)``, are missing.
+
+    A number is where it is NaN, a level where its code is below 0. Kernels ask it of one cell.
+    """
+    return (cells != cells) & is_number | (cells < 0) & ~is_number
+
+
 def inwards(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
     """Return two ends moved inwards onto a grid, ``origin + whole number * step``."""
     first, last = steps_within(low, high, origin, step)
@@ -81,6 +90,11 @@ def lowest_of_each(owner: Array, key: Array) -> Ints:
     """
     order = np.lexsort((key, owner))
     return order[np.diff(owner[order], prepend=-1) > 0]
+
+
+def nth_of_owner(owner: Array) -> Ints:
+    """Return which one of its owner's lines each is ``(n,)``, from 0; owners ascend."""
+    return np.arange(len(owner)) - np.searchsorted(owner, owner)
 
 
 def with_rows(values: Array, rows: Array, given: Array) -> Array:

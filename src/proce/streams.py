@@ -10,14 +10,12 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import brief, is_whole
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, Words
 from proce.errors import SearchError
 
 MAX_SEED = 2**63 - 1
-Words = NDArray[np.uint64]
 
 
 class Purpose(IntEnum):

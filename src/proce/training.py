@@ -36,6 +36,11 @@ def has_device(device: Any) -> bool:
     return False
 
 
+def present_device(device: str) -> str:
+    """Return a device, or ``cpu`` where it is not there."""
+    return device if has_device(device) else "cpu"
+
+
 @contextmanager
 def random_stream(seed: int) -> Iterator[torch.Generator]:
     """Yield a generator, and let PyTorch's global stream draw from the same seed meanwhile.

@@ -1,5 +1,7 @@
 """Decoding an encoded frame gives it back."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -222,6 +224,14 @@ def test_unit_undoes_raw():
     rows = codec.encode(frame)
     assert codec.to_raw(rows)[:, 1].tolist() == [3.1, 2.7, 4.0, 3.3]
     np.testing.assert_allclose(codec.to_unit(codec.to_raw(rows)), rows, rtol=0, atol=1e-15)
+
+
+def test_what_no_double_can_hold_is_infinitely_far():
+    codec = Codec.fit(Schema([Continuous("x")]), pd.DataFrame({"x": [0.0, 1e-9]}))
+    frame = pd.DataFrame({"x": [1e305]})
+    assert codec.encode(frame).tolist() == [[math.inf]]
+    assert codec.to_unit(codec.raw_of_frame(frame)).tolist() == [[math.inf]]
+    assert codec.encode_value("x", 1e305) == math.inf
 
 
 def test_a_constant_feature_is_accepted_where_it_is_fixed():

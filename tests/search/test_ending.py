@@ -33,7 +33,7 @@ def population(losses, violation=0.0) -> Population:
 
 def test_a_converged_instance_stops_early():
     result = nsga2(trade, *task(4), SETTINGS, seed=0)
-    assert set(result.stopped) == {Stop.CONVERGED}
+    assert result.ended_by(Stop.CONVERGED).all()
     assert bool((result.n_generations < 60).all())
     assert bool((result.n_generations % 5 == 0).all())
     assert bool((result.n_evaluations == 20 * result.n_generations).all())
@@ -45,7 +45,7 @@ def test_without_an_early_stop_all_generations_run():
         population_size=20, n_offspring=20, n_generations=60, stop_improvement=None
     )
     result = nsga2(trade, *task(2), settings, seed=0)
-    assert result.stopped == (Stop.GENERATIONS,) * 2
+    assert result.ended_by(Stop.GENERATIONS).all()
 
 
 def test_only_a_feasible_instance_converges():
@@ -59,7 +59,7 @@ def test_only_a_feasible_instance_converges():
         return Evaluation(answer.losses, violation)
 
     result = nsga2(problem, *task(3), SETTINGS, seed=0)
-    assert result.stopped[:2] == (Stop.CONVERGED, Stop.GENERATIONS)
+    assert result.stop_codes[:2].tolist() == [Stop.CONVERGED.code, Stop.GENERATIONS.code]
     assert result.n_generations[1] == 60
     assert result.ended_by(Stop.CONVERGED, Stop.CALLER).tolist()[:2] == [True, False]
     assert result.ended_by(Stop.GENERATIONS).tolist()[:2] == [False, True]
@@ -112,7 +112,7 @@ def test_evaluations_are_met_exactly(budget, sizes):
     result = nsga2(problem, *task(2), SETTINGS, seed=0, max_evaluations=budget)
     assert asked == sizes
     assert result.n_evaluations.tolist() == [budget] * 2
-    assert result.stopped == (Stop.EVALUATIONS,) * 2
+    assert result.ended_by(Stop.EVALUATIONS).all()
     assert result.population.genes.shape == (2, 20, 3)
 
 
@@ -122,7 +122,7 @@ def test_time_runs_out_after_a_generation_and_is_said():
         return trade(genes, instances)
 
     result = nsga2(slow, *task(2), SETTINGS, seed=0, budget_seconds=0.12)
-    assert result.stopped == (Stop.OUT_OF_TIME,) * 2
+    assert result.ended_by(Stop.OUT_OF_TIME).all()
     assert result.elapsed_seconds >= 0.12
     assert 1 <= int(result.n_generations[0]) <= 3
     assert bool(result.archive.has_feasible.all())
@@ -145,7 +145,7 @@ def test_progress_is_told_after_each_generation():
 
 def test_the_caller_can_stop():
     result = nsga2(trade, *task(2), SETTINGS, seed=0, progress=lambda at: at.generation < 4)
-    assert result.stopped == (Stop.CALLER,) * 2
+    assert result.ended_by(Stop.CALLER).all()
     assert result.n_generations.tolist() == [4, 4]
     assert bool(result.archive.has_feasible.all())
 

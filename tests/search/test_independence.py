@@ -53,7 +53,7 @@ def assert_same_row(one, i, other, j):
     assert np.array_equal(one.archive.genes[i], other.archive.genes[j])
     assert np.array_equal(one.archive.losses[i], other.archive.losses[j])
     assert one.n_generations[i] == other.n_generations[j]
-    assert one.stopped[i] == other.stopped[j]
+    assert one.stop_codes[i] == other.stop_codes[j]
 
 
 def test_rows_end_at_different_times():

@@ -65,7 +65,7 @@ def test_the_population_leaves_sorted_and_its_front_undominated():
         assert not bool(below.any())
     assert result.n_generations.tolist() == [12] * 3
     assert result.n_evaluations.tolist() == [240] * 3
-    assert result.stopped == (Stop.GENERATIONS,) * 3
+    assert result.ended_by(Stop.GENERATIONS).all()
 
 
 def test_it_gets_better():
@@ -120,7 +120,7 @@ def test_where_nothing_may_move_the_anchor_comes_back():
     genome, _ = task(2)
     assert np.array_equal(result.population.genes[:, 0], genome.anchor)
     assert bool(np.isinf(result.population.violation[:, 1:]).all())  # copies
-    assert result.stopped == (Stop.NOTHING_MOVES,) * 2
+    assert result.ended_by(Stop.NOTHING_MOVES).all()
     assert result.n_generations.tolist() == [1, 1]
 
 

@@ -48,7 +48,7 @@ def as_columns(answer: Any, n_rows: int, name: str) -> Array:
             " real numbers from 0 to 1."
         )
     try:
-        values = np.array(on_host(answer), dtype=np.float64)
+        values = np.array(detach(answer), dtype=np.float64)
     except (TypeError, ValueError):
         raise ModelOutputError(
             f"{name} answered with {kind_name(answer)} that is not an array of numbers;"
@@ -67,7 +67,7 @@ def check_shape(shape: tuple[int, ...], n_rows: int, name: str) -> None:
         )
 
 
-def on_host(answer: Any) -> Any:
+def detach(answer: Any) -> Any:
     """Return a tensor of PyTorch, on whatever device and with a gradient or not, as an array.
 
     Anything else is returned as it is.

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
-from proce.classifier.answer_places import ANSWERED, EMPTY
+from proce.arrays import Array, Floats, Ints, Words
+from proce.classifier.answer_places import ANSWERED, EMPTY, Places, Questions
 
 MAX_BYTES = 32 * 2**20  # of a table; three times as much saves two questions of a hundred more
 _FIRST_SIZE = 4096  # rows
@@ -42,58 +42,60 @@ class AnswerTable:
         Parameters
         ----------
         values
-            ``(n, f)``, the rows as the model is given them, on the CPU.
+            ``(n, f)``, the rows as the model is given them.
         keys
             ``(n,)``, whole numbers that say whose candidates the rows are.
         ask
             Asks the model about some of the rows.
         """
         self._grow_for(len(values))
-        bits = np.ascontiguousarray(values.astype(np.float64)).view(np.int64)
+        bits = np.ascontiguousarray(values.astype(np.float64)).view(np.uint64)
         answers = np.empty((len(values), self._shape[1]))
-        asked, source, places = self._look_up(bits, np.ascontiguousarray(keys), answers)
-        if len(asked):
+        questions, n_asked = self._look_up(bits, np.ascontiguousarray(keys), answers)
+        if n_asked:
             try:
-                given = ask(values[asked])
+                given = ask(values[questions.asked[:n_asked]])
             except BaseException:
-                self._states[self._states >= 0] = EMPTY  # what was never answered is not known
+                states = self._places.states
+                states[states >= 0] = EMPTY  # what was never answered is not known
                 raise
-            self._keep(np.ascontiguousarray(given.astype(np.float64)), places, source, answers)
+            self._keep(np.ascontiguousarray(given.astype(np.float64)), questions, answers)
         return answers
 
-    def _look_up(self, bits: Ints, keys: Ints, answers: Floats) -> tuple[Ints, Ints, Ints]:
-        """Write the known answers; return the rows to ask about, whom they serve, and places."""
+    def _look_up(self, bits: Words, keys: Ints, answers: Floats) -> tuple[Questions, int]:
+        """Write the known answers; return the questions that are left, and how many they are."""
         from proce.classifier.answer_kernels import look_up
 
-        source, asked, places = (np.empty(len(bits), np.int64) for _ in range(3))
-        table = self._bits, self._keys, self._answers, self._states
-        n_asked = look_up(bits, keys, *table, answers, source, asked, places)
+        questions = Questions(*(np.empty(len(bits), np.int64) for _ in range(3)))
+        n_asked = look_up(bits, keys, self._places, questions, answers)
         self._n_filled += n_asked
-        return asked[:n_asked], source, places
+        return questions, n_asked
 
-    def _keep(self, given: Floats, places: Ints, source: Ints, answers: Floats) -> None:
+    def _keep(self, given: Floats, questions: Questions, answers: Floats) -> None:
         from proce.classifier.answer_kernels import keep
 
-        keep(given, places, source, self._states, self._answers, answers)
+        keep(given, self._places, questions, answers)
 
     def _grow_for(self, n_rows: int) -> None:
         """Make the table larger where it could not hold so many more rows with ease."""
-        size = max(_FIRST_SIZE, len(self._states))
+        size = max(_FIRST_SIZE, len(self._places.states))
         while size < self._max_size and self._n_filled + n_rows > _MAX_FILLED * size:
             size *= 2
-        if size == len(self._states):
+        if size == len(self._places.states):
             return
-        known = self._states == ANSWERED
-        bits, keys, answers = self._bits[known], self._keys[known], self._answers[known]
+        known = self._places.states == ANSWERED
+        bits, keys, answers, _ = (values[known] for values in self._places)
         self._empty(size)
         again = np.empty_like(answers)
-        asked, source, places = self._look_up(bits, keys, again)
-        self._keep(answers[asked], places, source, again)
+        questions, n_asked = self._look_up(bits, keys, again)
+        self._keep(answers[questions.asked[:n_asked]], questions, again)
 
     def _empty(self, size: int) -> None:
         n_features, n_classes = self._shape
         self._n_filled = 0
-        self._bits = np.zeros((size, n_features), np.int64)
-        self._keys = np.zeros(size, np.int64)
-        self._answers = np.zeros((size, n_classes))
-        self._states = np.full(size, EMPTY, np.int64)
+        self._places = Places(
+            np.zeros((size, n_features), np.uint64),
+            np.zeros(size, np.int64),
+            np.zeros((size, n_classes)),
+            np.full(size, EMPTY, np.int64),
+        )

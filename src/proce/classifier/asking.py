@@ -113,7 +113,7 @@ def given_to_model(
     Parameters
     ----------
     classifier, rows, codec
-        As for :func:`ask_about_changes`; but for a network rows come back on the host.
+        As for :func:`ask_about_changes`.
     factual, raw
         What each row was before, in shapes that broadcast to the rows; ``raw`` by default as the
         codec gives it.

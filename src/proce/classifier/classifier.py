@@ -133,9 +133,9 @@ class Adapter(ABC):
         """Return the classifier for rows of a codec of the same features on another scale."""
         return replace(self, codec=codec)
 
-    @abstractmethod
     def _probabilities_of(self, rows: Array) -> Array:
         """Return the checked probabilities of at least one row."""
+        return self._probabilities_of_raw(self.codec.to_raw(rows))
 
     @abstractmethod
     def _probabilities_of_frame(self, frame: Any) -> Array:

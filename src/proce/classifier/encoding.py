@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from proce.arrays import Array, Ints
-from proce.classifier.answer import on_host, translate_errors
+from proce.classifier.answer import detach, translate_errors
 from proce.classifier.asking import ask_with
 from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
 from proce.errors import ModelError
@@ -189,7 +189,7 @@ class FrameEncoding:
         n_rows = count_rows(frame)
         with translate_errors("the encoding function", n_rows):
             result = self.function(frame)
-            inputs = np.array(on_host(result))
+            inputs = np.array(detach(result))
         if len(inputs) != n_rows:
             raise ModelError(
                 f"the encoding function gave {len(inputs)} rows for {n_rows}; expected one per"

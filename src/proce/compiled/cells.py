@@ -2,13 +2,10 @@
 
 import numpy as np
 
+from proce.arrays import missing_cells
 from proce.compiled.kernel import part
 
-
-@part
-def is_missing(value: float, is_number: bool) -> bool:
-    """Return whether a cell is missing: a number that is NaN, or a level below 0."""
-    return value != value if is_number else value < 0
+is_missing = part(missing_cells)
 
 
 @part

@@ -5,9 +5,9 @@
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import Array, Flags, Floats, Ints, Words
 from proce.compiled.kernel import kernel, part
-from proce.compiled.stream import Words, hash_row
+from proce.compiled.stream import hash_row
 
 
 def first_of_each(rows: Floats, counts: Flags) -> Flags:

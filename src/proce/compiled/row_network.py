@@ -237,7 +237,11 @@ def _enter(
     taken: Ints,
     shares: Floats,
 ) -> bool:
-    """Write the first layer of some rows into lanes; return whether the rows could be read."""
+    """Write the first layer of the ``count`` rows from ``start`` on into lanes, a row in each.
+
+    ``block`` holds the lanes of one unit after the other, ``hidden`` the units of one row, and
+    ``taken`` and ``shares`` are work arrays. Return whether the rows could be read.
+    """
     table, cells, scales = network.table, network.cells, network.scales
     n_hidden, is_ramp = network.layers[0, N_OUTPUTS], network.layers[0, IS_RAMP] == 1
     for lane in range(count):
@@ -320,7 +324,11 @@ def _multiply(
     n_inputs: int,
     given: Singles,
 ) -> None:
-    """Write a linear layer's outputs in lanes, four inputs and four outputs at a time."""
+    """Write a linear layer's outputs in lanes, four inputs and four outputs at a time.
+
+    ``inputs`` and ``given`` hold the lanes of one unit after the other; the weights are those of
+    one output after the other. Each output adds its inputs in their order, whatever the lane.
+    """
     n_outputs = len(bias)
     for output in range(n_outputs):
         for lane in range(LANES):

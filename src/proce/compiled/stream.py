@@ -4,11 +4,9 @@ The n-th number of a stream is computed from n alone; see :mod:`proce.streams`.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from proce.arrays import Floats, Words
 from proce.compiled.kernel import kernel, part
-
-Words = NDArray[np.uint64]
 
 GOLDEN_WORD, _LOW_HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 _FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -86,9 +84,7 @@ def draw_words(states: Words, generation: int, purpose: int, words: Words) -> No
 
 
 @kernel
-def draw_uniforms(
-    states: Words, generation: int, purpose: int, uniforms: NDArray[np.float64]
-) -> None:
+def draw_uniforms(states: Words, generation: int, purpose: int, uniforms: Floats) -> None:
     """Write numbers ``(i, n)`` between 0 and 1, both excluded, for a generation and a purpose."""
     for i in range(len(states)):
         start = stream_start(states[i], generation, purpose)

@@ -55,10 +55,10 @@ def compile_limits(codec: Codec, rows: Array) -> None:
 def compile_moves(codec: Codec, rows: Array) -> None:
     """Move wishes on and back again, and see what follows and what a frame would hold."""
     wishes, moved = rows[:, None].copy(), np.zeros((len(rows), 1, rows.shape[1]), np.bool_)
-    places, values, shares = np.zeros((len(rows), 1), np.int64), np.ones((len(rows), 1)), np.ones(1)
+    places, values = np.zeros((len(rows), 1), np.int64), np.ones((len(rows), 1))
     move_beside(wishes, moved, values, places, moved[..., 0].copy(), wishes.copy(), moved.copy())
     numbers, drawn = np.ones(rows.shape[1], np.bool_), np.empty((len(rows), 2, rows.shape[1]))
-    draw_in(wishes, moved, wishes, numbers, shares, shares, values, 1, drawn)
+    draw_in(wishes, moved, wishes, numbers, np.ones((1, 2)), values, 1, drawn)
     graph = CausalGraph([("amount", "income")])
     equation = Additive(lambda parents: parents["amount"])
     model = StructuralCausalModel(graph, {"income": equation}, codec)

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats, Ints
 from proce.causal import StructuralCausalModel
 from proce.causal.models import compiled
 from proce.latent import AutoEncoder
@@ -77,8 +76,8 @@ class LevelDistances(NamedTuple):
         ``(f, 2)``, where the table of a feature begins, and how many levels it has; 0 of a number.
     """
 
-    distances: NDArray[np.float64]
-    places: NDArray[np.int64]
+    distances: Floats
+    places: Ints
 
     @classmethod
     def of(cls, tables: Mapping[int, Array], n_features: int) -> "LevelDistances":

@@ -9,9 +9,8 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Ints
 from proce.causal import StructuralCausalModel
 from proce.compiled.elementary import powers, quantiles
 from proce.objective.distance import Mode
@@ -48,7 +47,7 @@ class GeneMap:
         return {position: self.n_features + index for index, position in enumerate(self.switched)}
 
     @cached_property
-    def switches(self) -> NDArray[np.int64]:
+    def switches(self) -> Ints:
         """The gene of the switch of each feature ``(f,)``, for a kernel; 0 without one."""
         switches = np.zeros(self.n_features, np.int64)
         for position, gene in self.switch_of.items():

@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import checked
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Floats, missing_cells
 from proce.errors import SchemaError
-from proce.schema.entries import missing_cells, raw_of_value
+from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
-from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -127,13 +125,13 @@ class Codec:
     @cached_property
     def lowest(self) -> Array:
         """The lowest entries of the training rows ``(f,)``: 0, or below for outliers."""
-        return np.where(self.is_number, (self.seen_low - self.low) / self.span, 0.0)
+        return np.where(self.is_number, unit_numbers(self, ..., self.seen_low), 0.0)
 
     @cached_property
     def highest(self) -> Array:
         """The highest entries of the training rows ``(f,)``; of a number 1, or above."""
         exact = self.low + self.span == self.seen_high
-        units = np.where(exact, 1.0, (self.seen_high - self.low) / self.span)
+        units = np.where(exact, 1.0, unit_numbers(self, ..., self.seen_high))
         return np.where(self.is_number, units, self._last_codes)
 
     @cached_property
@@ -153,20 +151,17 @@ class Codec:
     def range_map(self) -> tuple[Array, Array]:
         """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
         other = self.by_range
-        return self.span / other.span, (self.low - other.low) / other.span
+        return self.span / other.span, unit_numbers(other, ..., self.low)
 
     def encode(self, frame: Any) -> Array:
         """Return a frame's rows as an array ``(i, f)``."""
-        columns = self._read(frame)
-        columns -= self.low[:, None]
-        columns /= self.span[:, None]
-        return columns.T  # (i, f), each feature contiguous in memory
+        return self.to_unit(self._read(frame).T)  # each feature contiguous in memory
 
     def raw_of_frame(self, frame: Any) -> Array:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
         return np.ascontiguousarray(self._read(frame).T)
 
-    def _read(self, frame: Any) -> Numbers:
+    def _read(self, frame: Any) -> Floats:
         """Return the features of a frame in raw units and level codes, ``(f, i)``."""
         matching = MatchingFrame(self.schema, frame)
         columns = np.empty((len(self.schema), len(matching)))
@@ -221,7 +216,7 @@ class Codec:
     @takes_rows(SchemaError, "raw")
     def to_unit(self, raw: Array) -> Array:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
-        return (raw - self.low) / self.span
+        return np.asarray(unit_numbers(self, ..., raw))
 
     @cached_property
     def grid(self) -> tuple[Array, Array]:
@@ -265,7 +260,7 @@ class Codec:
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
 
     @cached_property
-    def avoided(self) -> NDArray[np.bool_]:
+    def avoided(self) -> Flags:
         """Which levels no action may lead to, ``(f, l)``, by feature and code.
 
         Who has such a level may keep it, and it may follow.
@@ -287,7 +282,7 @@ class Codec:
         return raw_rows(self.raw_units[[position]], unit[..., None])[..., 0]
 
     @cached_property
-    def raw_units(self) -> NDArray[np.float64]:
+    def raw_units(self) -> Floats:
         """What turns entries into raw units, ``(f, 5)``.
 
         The columns are the span and the low end, the resolution as a fraction (``0 / 1`` without
@@ -303,7 +298,7 @@ def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
     return _frame(codec.schema, raw.T.astype(np.float64, order="C"), layout)
 
 
-def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
+def _frame(schema: Schema, by_feature: Floats, layout: Layout) -> Any:
     """Return raw values ``(f, i)``, which are the frame's from now on, as a frame."""
     columns: dict[str, Any] = {}
     for feature, values in zip(schema, by_feature, strict=True):
@@ -316,7 +311,7 @@ def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
 
 @np.errstate(over="ignore")  # what is too far away for a double is infinitely far
 def unit_numbers(codec: Codec, position: Any, raw: Any) -> Any:
-    """Return raw values of one feature, or of a feature each, as they stand in rows."""
+    """Return raw values of one feature, of a feature each, or of all ``(…, f)``, as entries."""
     return (raw - codec.low[position]) / codec.span[position]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from proce.arguments import brief, is_number
-from proce.arrays import Array
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Continuous, Feature
 from proce.schema.features.levels import find_level, shown
@@ -31,11 +30,6 @@ def raw_of_value(feature: Feature, value: Any) -> Any:
             f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
         )
     return float(code)
-
-
-def missing_cells(cells: Array, is_number: Array) -> Array:
-    """Return which cells ``(…, f)``, of features that are numbers or not ``(f,)``, are missing."""
-    return np.where(is_number, np.isnan(cells), cells < 0)
 
 
 def _is_known(value: Any) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from proce.arguments import brief, is_listed
+from proce.arrays import Floats
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, shown
 from proce.schema.features.naming import spoken_name
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.frame import distinct, open_frame, read_numbers, require_rows
 from proce.schema.scale import FeatureScale, fit_scale
 
@@ -137,7 +138,7 @@ def _infer_column(column: "nw.Series[Any]") -> Feature:
     )
 
 
-def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
+def _infer_number(name: str, numbers: Floats, integer: bool) -> Continuous:
     present = numbers[~np.isnan(numbers)]
     _refuse_empty(name, present, len(numbers))
     low, high = float(present.min()), float(present.max())
@@ -152,7 +153,7 @@ def _is_age(name: str, low: float, high: float) -> bool:
     return spoken_name(name).lower() == "age" and low >= 0 and high <= _MAX_AGE
 
 
-def _decimal_step(present: Numbers) -> float | None:
+def _decimal_step(present: Floats) -> float | None:
     """Return the step 1, 0.1, … 0.0001 on which all values lie, if there is one."""
     for candidates in (present[:1000], present):
         for decimals in range(_MAX_DECIMALS + 1):
@@ -204,7 +205,7 @@ def _refuse_identifiers(name: str, levels: Sequence[Level], n_present: int) -> N
         )
 
 
-def _refuse_empty(name: str, values: Collection[object] | Numbers, n_rows: int) -> None:
+def _refuse_empty(name: str, values: Collection[object] | Floats, n_rows: int) -> None:
     if not len(values):
         raise SchemaError(
             f"column {name!r} is missing in all {n_rows} rows; drop it or fill it in."

@@ -8,10 +8,11 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from proce.arrays import Floats
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Categorical, Continuous, Feature
 from proce.schema.features.levels import shown
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.frame import open_frame, read_levels, read_numbers, refuse_odd_names
 from proce.schema.frames.pandas_columns import (
     read_pandas_flags,
@@ -68,7 +69,7 @@ class MatchingFrame:
         frame = self._frame
         return len(frame) if isinstance(frame, pd.DataFrame) else len(self._opened)
 
-    def read(self, feature: Feature) -> Numbers:
+    def read(self, feature: Feature) -> Floats:
         """Return a feature's column: raw numbers with NaN, or level codes with -1, where missing.
 
         The array may be that of the frame itself.
@@ -79,7 +80,7 @@ class MatchingFrame:
         return _read_opened(self._opened, feature) if values is None else values
 
 
-def read_feature(frame: pd.DataFrame, feature: Feature) -> Numbers:
+def read_feature(frame: pd.DataFrame, feature: Feature) -> Floats:
     """Return a feature of a pandas frame: raw numbers with NaN, or level codes with -1."""
     values = _read_pandas(frame, feature)
     return _read_opened(open_frame(frame), feature) if values is None else values
@@ -94,7 +95,7 @@ def _refuse_absent(schema: Schema, named: Sequence[str], columns: Sequence[Any])
         )
 
 
-def _read_pandas(frame: pd.DataFrame, feature: Feature) -> Numbers | None:
+def _read_pandas(frame: pd.DataFrame, feature: Feature) -> Floats | None:
     if isinstance(feature, Continuous):
         return read_pandas_numbers(frame[feature.name])
     if isinstance(feature, Categorical) and feature.one_hot:
@@ -105,7 +106,7 @@ def _read_pandas(frame: pd.DataFrame, feature: Feature) -> Numbers | None:
     return None if codes is None else codes.astype(np.float64)
 
 
-def _read_opened(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
+def _read_opened(opened: "nw.DataFrame[Any]", feature: Feature) -> Floats:
     if isinstance(feature, Continuous):
         return read_numbers(opened.get_column(feature.name))
     if isinstance(feature, Categorical) and feature.one_hot:
@@ -113,13 +114,13 @@ def _read_opened(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
     return read_levels(opened.get_column(feature.name), feature.levels).astype(np.float64)
 
 
-def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
+def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Floats:
     columns = [opened.get_column(column) for column in feature.one_hot]
     flags = [c.cast(nw.Int8) if c.dtype == nw.Boolean else c for c in columns]
     return _hot_codes(np.stack([read_numbers(column) for column in flags], axis=-1), feature)
 
 
-def _hot_codes(hot: Numbers, feature: Categorical) -> Numbers:
+def _hot_codes(hot: Floats, feature: Categorical) -> Floats:
     """Return the codes of rows of flags ``(i, level)``."""
     missing = np.isnan(hot).all(-1)
     sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)

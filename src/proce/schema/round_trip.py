@@ -12,14 +12,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from proce.arrays import Array, Floats, Ints
 from proce.compiled.kernel import kernel
 from proce.errors import SchemaError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER, integer_ends
 from proce.schema.frames.remembered import Remembered
@@ -54,11 +53,11 @@ class RoundTrip:
         and the ends of all floats.
     """
 
-    kinds: NDArray[np.int64]
-    low: Numbers
-    high: Numbers
+    kinds: Ints
+    low: Floats
+    high: Floats
 
-    def values(self, raw: Numbers) -> Numbers | None:
+    def values(self, raw: Floats) -> Floats | None:
         """Return what is read back of values ``(n, f)``; ``None`` where that must be tried."""
         values = np.array(raw, np.float64, order="C")
         return values if hold(values, self.kinds, self.low, self.high) else None
@@ -140,7 +139,10 @@ def hold(
     low: Floats,  # (f,)
     high: Floats,  # (f,)
 ) -> bool:
-    """Change values as columns of these kinds do; return whether all can be read back."""
+    """Change values as columns of these kinds do; return whether all can be read back.
+
+    A value of a column has to lie from its ``low`` to its ``high``.
+    """
     is_sound = True
     for f in range(values.shape[1]):
         kind, lowest, highest = kinds[f], low[f], high[f]

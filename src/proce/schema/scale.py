@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from proce.arrays import GRID_TOLERANCE, inwards
+from proce.arrays import GRID_TOLERANCE, Floats, inwards
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.cells import MISSING_LEVEL
 
 Scale = Literal["bulk", "range"]
 
@@ -74,7 +74,7 @@ class FeatureScale:
         return f"span {self.span:,.6g}, {seen}{rounded}"
 
 
-def fit_scale(feature: Feature, values: Numbers, scale: Scale) -> FeatureScale:
+def fit_scale(feature: Feature, values: Floats, scale: Scale) -> FeatureScale:
     """Return the scale of a feature from its training values: raw numbers, or level codes."""
     if scale not in ("bulk", "range"):
         raise SchemaError(f"scale is {scale!r}; expected 'bulk' or 'range'.")
@@ -102,7 +102,7 @@ def fit_scale(feature: Feature, values: Numbers, scale: Scale) -> FeatureScale:
     return found
 
 
-def bulk(present: Numbers) -> tuple[float, float]:
+def bulk(present: Floats) -> tuple[float, float]:
     """Return the ends of the central 99% of some values.
 
     Where more than half of them are the same (no gain, no delay), the ends are those of the
@@ -139,7 +139,7 @@ def round_step(span: float, size: float) -> float:
     return step if step >= _MIN_SPACINGS * math.ulp(size) else 0.0
 
 
-def _without_far(values: Numbers) -> Numbers:
+def _without_far(values: Floats) -> Floats:
     first, last = np.quantile(values, [0.25, 0.75]).tolist()
     reach = _FAR * (last - first)
     if not reach:

@@ -119,7 +119,11 @@ def measure_fronts(
 
 @part
 def _mean_value(front: Floats, i: int, ideal: Floats, span: Floats, weights: Floats) -> float:
-    """Return the mean over the weights of the lowest weighted maximum of a front."""
+    """Return the mean over the weights ``(w, k)`` of the lowest weighted maximum of a front.
+
+    ``front`` are the losses ``(i, c, k)``, of which those of instance ``i`` are told from ``ideal``
+    in units of ``span``, both ``(k,)``.
+    """
     total = 0.0
     for w in range(len(weights)):
         best = np.inf

@@ -99,6 +99,7 @@ def _gap_around(position: Floats, size: int, s: int) -> float:
 
 @part
 def _squared_gap(position: Floats, a: int, b: int) -> float:
+    """Return the squared distance of two candidates in the objectives ``(k, m)``."""
     total = 0.0
     for o in range(len(position)):
         offset = position[o, a] - position[o, b]

@@ -15,9 +15,8 @@ compile the latter.
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Floats, Ints, Words
 from proce.compiled.kernel import ZERO, part
-from proce.compiled.stream import Words
 
 UNRANKED = np.int64(2**31 - 1)
 _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
@@ -87,7 +86,11 @@ def _compare(
     one_below: Words,
     seen: Words,
 ) -> None:
-    """Walk up one objective: every candidate that was seen before another is below it."""
+    """Walk up an objective ``o``: every feasible candidate that was seen before is below another.
+
+    Of candidate ``c``, ``none_above (m, w)`` keeps those that are not above it in any objective so
+    far, and ``one_below (m, w)`` gets those that are below it in this one. Both are bits.
+    """
     m, words = none_above.shape
     for w in range(words):
         seen[w] = _NONE
@@ -114,7 +117,10 @@ def _compare(
 def _peel(
     violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:
-    """Write one rank after the other: candidates that none still alive dominates get the next."""
+    """Write ranks ``(m,)`` until ``n`` have one: who is dominated by none alive gets the next.
+
+    ``dominators (m, w)`` and ``alive (w,)`` are bits; ``waiting (m,)`` is a work array.
+    """
     m, words = dominators.shape
     for w in range(words):
         alive[w] = _NONE

@@ -80,7 +80,7 @@ def _clean(losses: Array, violation: Array) -> Evaluation:
 
 @kernel
 def is_finite(losses: Floats, violation: Floats) -> bool:
-    """Return whether every loss and every violation is a finite number."""
+    """Return whether every loss ``(i, c, k)`` and every violation ``(i, c)`` is finite."""
     n_odd = 0
     for loss in losses.flat:
         n_odd += not np.isfinite(loss)

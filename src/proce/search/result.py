@@ -95,12 +95,6 @@ class SearchResult:
     stop_codes: Array
     elapsed_seconds: float
 
-    @property
-    def stopped(self) -> tuple[Stop, ...]:
-        """Why the search of each instance ended."""
-        stops = tuple(Stop)
-        return tuple(stops[code] for code in self.stop_codes.tolist())
-
     def ended_by(self, *stops: Stop) -> Array:
         """Return which instances' searches ``(i,)`` ended for one of these reasons."""
         codes = np.array([stop.code for stop in stops], dtype=self.stop_codes.dtype)

@@ -103,7 +103,10 @@ def keep_survivors(
     position: Floats | None,  # (k, m), to write to; None leaves the crowding of the paper out
     survivors: Population,
 ) -> None:
-    """Write the best candidates, instance by instance, so that a pool stays in the cache."""
+    """Write the best candidates of each instance ``i`` by rank and crowding; copies come last.
+
+    All is done for one instance after the other, so that a pool stays in the cache.
+    """
     _, m, k = losses.shape
     crowding, counts, firsts = np.empty(m), np.empty(m, np.bool_), np.empty(m, np.int64)
     order, below = np.empty((k, m), np.int64), np.empty((k, m), np.int64)

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import Floats, Ints, Words
 from proce.compiled.elementary import power
 from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import (
-    Words,
     draw_bits,
     lower_half,
     lower_whole,
@@ -150,8 +149,9 @@ def cross(
     generation: int,
     children: Floats,
 ) -> None:
-    """Write the two children of each pair side by side, before they mutate.
+    """Write the two children of each pair of an instance ``i`` side by side, before they mutate.
 
+    Each gene comes from either parent, or both children have one blended from the two.
     No processor can predict which genes blend, so they are listed without a branch first.
     """
     g, eta = len(genome.kind), operators.crossover_eta
@@ -220,7 +220,10 @@ def mutate(
     generation: int,
     children: Floats,
 ) -> None:
-    """Change genes of the children, then put each on the nearest value that it is allowed."""
+    """Change genes of an instance's children, then put each on the nearest value it is allowed.
+
+    Some go back to the anchor, which gives up a change; a few of the others move at random.
+    """
     n_children, g = children.shape[1], children.shape[2]
     mutated = np.empty(g, np.int64)
     n_movable = 0

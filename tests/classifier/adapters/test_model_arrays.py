@@ -8,6 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from proce.classifier import as_classifier
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.schema import Codec, Schema
+from proce.schema import codec as codec_module
 from proce.schema.codec import frame_of_raw
 
 from ...worlds import applicants
@@ -68,6 +69,18 @@ def test_numbers_alone_have_arrays_too(make):
     assert arrays is not None
     raw = codec.raw_of_frame(numbers)
     assert np.array_equal(arrays.answer(raw), model.predict_proba(numbers))
+
+
+@pytest.mark.parametrize("make", [lightgbm_model, hist_model])
+def test_rows_are_asked_about_without_a_frame(make, monkeypatch):
+    frame, label = rows_and_labels()
+    codec = Codec.fit(Schema.infer(frame), frame, "bulk")
+    classifier = as_classifier(make().fit(frame, label), codec)
+    rows = codec.encode(frame)
+    expected = classifier.predict_frame(codec.decode(rows, classifier.layout))
+    assert classifier.takes_arrays
+    monkeypatch.setattr(codec_module, "_frame", None)  # of which all frames are made
+    assert np.array_equal(classifier.predict_proba(rows), expected)
 
 
 def test_a_model_whose_method_was_replaced_is_asked_by_it():

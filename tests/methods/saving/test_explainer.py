@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from proce import CausalGraph, Dataset, Explanations, PersistenceError, ProCE, RuleError
-from proce.methods.saving.looks import load_looks, looks_tensors
+from proce.methods.saving.looks import load_looks, looks_arrays
 
 from ...worlds import SCHEMA, TINY, bank, people, refused, without_diagnosis
 
@@ -210,7 +210,7 @@ def test_damaged_looks_are_refused() -> None:
     explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
     explained(explainer, refused(people(), 1), pick="typical")
     looks, codec = explainer.fitted_.looks, explainer.fitted_.codec
-    tensors = looks_tensors(looks)
+    tensors = looks_arrays(looks)
     assert load_looks(tensors, codec, 2).knows({0, 1})
     for damaged in (
         {name: tensor for name, tensor in tensors.items() if not name.startswith("looks.all")},

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, missing_cells
 from proce.causal.equations.tables import columns_of
 from proce.causal.equations.terms import NONE, Terms
 from proce.causal.graph import CausalGraph
@@ -14,7 +14,6 @@ from proce.compiled.copies import groups_of
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.bulk import bulk_ends
-from proce.schema.entries import missing_cells
 
 _MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
 

@@ -32,9 +32,6 @@ class FunctionClassifier(Adapter):
         """What the model is called in messages."""
         return f"the function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
-    def _probabilities_of(self, rows: Array) -> Array:
-        return self._checked(self._columns(self.codec.decode(rows)))
-
     def _probabilities_of_raw(self, raw: Array) -> Array:
         frame = frame_of_raw(self.codec, raw, self.codec.layout)
         return self._checked(self._columns(frame))

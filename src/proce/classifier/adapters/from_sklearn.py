@@ -51,9 +51,6 @@ class SklearnClassifier(Adapter):
         """Whether raw values get the same answers as the frame that holds them, but sooner."""
         return self._arrays is not None
 
-    def _probabilities_of(self, rows: Array) -> Array:
-        return self._checked(self.columns_of(self.codec.decode(rows, self.layout)))
-
     def _probabilities_of_raw(self, raw: Array) -> Array:
         columns = self._columns_by_arrays(raw)
         if columns is None:

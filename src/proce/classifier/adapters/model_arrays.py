@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.classifier.adapters.probe import probe_rows
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.codec import frame_of_raw
 from proce.schema.round_trip import values_in_frame
 
-Numbers = NDArray[np.float64]
-_Read = Callable[[pd.DataFrame], tuple[Numbers, list[str]]]
+_Read = Callable[[pd.DataFrame], tuple[Floats, list[str]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +44,8 @@ class ModelArrays:
     codec: Codec
     layout: Layout
     order: tuple[int, ...]
-    codes: Mapping[int, Numbers]
-    ask: Callable[[Numbers], Numbers]
+    codes: Mapping[int, Floats]
+    ask: Callable[[Floats], Floats]
 
     @classmethod
     def of(cls, model: Any, codec: Codec, layout: Layout) -> "ModelArrays | None":
@@ -66,7 +64,7 @@ class ModelArrays:
             return None
         return arrays if answer is not None and np.array_equal(answer, expected) else None
 
-    def answer(self, raw: Array) -> Numbers | None:
+    def answer(self, raw: Array) -> Floats | None:
         """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units.
 
         ``None`` where it is not known what a frame would hold of them.
@@ -81,7 +79,7 @@ class ModelArrays:
         return self.ask(values)
 
 
-def _reading_of(model: Any) -> tuple[_Read, Callable[[Numbers], Numbers]] | None:
+def _reading_of(model: Any) -> tuple[_Read, Callable[[Floats], Floats]] | None:
     """Return how a model reads a frame, and how it is asked about what it reads."""
     kind = type(model).__module__.split(".")[0], type(model).__name__
     if any(name.startswith("pred") for name in {*model.get_params(), *vars(model)}):
@@ -96,7 +94,7 @@ def _reading_of(model: Any) -> tuple[_Read, Callable[[Numbers], Numbers]] | None
     return None
 
 
-def _read_by_lightgbm(model: Any, frame: pd.DataFrame) -> tuple[Numbers, list[str]]:
+def _read_by_lightgbm(model: Any, frame: pd.DataFrame) -> tuple[Floats, list[str]]:
     known = iter(model.booster_.pandas_categorical or ())
     columns = []
     for name, dtype in frame.dtypes.items():
@@ -108,25 +106,23 @@ def _read_by_lightgbm(model: Any, frame: pd.DataFrame) -> tuple[Numbers, list[st
     return np.stack(columns, axis=1), list(frame.columns)
 
 
-def _ask_lightgbm(model: Any, values: Numbers) -> Numbers:
+def _ask_lightgbm(model: Any, values: Floats) -> Floats:
     n_jobs = model.n_jobs
     n_threads = n_jobs if n_jobs is not None and n_jobs > 0 else 0
-    result: Numbers = model.booster_.predict(values, num_threads=n_threads)
+    result: Floats = model.booster_.predict(values, num_threads=n_threads)
     return result if result.ndim == 2 else np.stack([1.0 - result, result], axis=1)
 
 
-def _read_by_sklearn(model: Any, frame: pd.DataFrame) -> tuple[Numbers, list[str]]:
+def _read_by_sklearn(model: Any, frame: pd.DataFrame) -> tuple[Floats, list[str]]:
     names = np.array(frame.columns, dtype=object)
     if model._preprocessor is None:
         return frame.to_numpy(np.float64), names.tolist()
     coded = model.is_categorical_
-    values: Numbers = model._preprocessor.transform(frame)
+    values: Floats = model._preprocessor.transform(frame)
     return values, [*names[coded], *names[~coded]]  # the order in which a model puts them
 
 
-def _tables(
-    read: _Read, codec: Codec, layout: Layout
-) -> tuple[tuple[int, ...], dict[int, Numbers]]:
+def _tables(read: _Read, codec: Codec, layout: Layout) -> tuple[tuple[int, ...], dict[int, Floats]]:
     """Return the order of a model's columns, and what it makes of each level of a feature."""
     levels = {p: len(f.levels) for p, f in enumerate(codec.schema) if not isinstance(f, Continuous)}
     n_rows = max(levels.values(), default=1)

@@ -54,7 +54,7 @@ class Feed:
         """Return the inputs for rows ``(n, f)`` of the codec."""
         if self.from_rows is not None:
             return self.from_rows(self.codec.on_range(rows))
-        return self.from_frame(self.codec.decode(rows))
+        return self.of_raw(self.codec.to_raw(rows))
 
     def of_raw(self, raw: Array) -> Inputs:
         """Return the inputs for rows ``(n, f)`` in raw units."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Ints
 from proce.explanation.exchange.values import ValueReader, loss_column
 from proce.explanation.exchange.wire import WireChange, WireCounterfactual
 from proce.explanation.record.counterfactuals import (
@@ -22,7 +21,6 @@ from proce.explanation.record.outcome import Change
 from proce.losses import LOSS_NAMES
 from proce.schema.records import RecordError
 
-Integers = NDArray[np.int64]
 _ARTICLES = {"action": "an action", "hold": "a hold"}
 
 
@@ -104,8 +102,8 @@ class _Changes:
     """
 
     reader: ValueReader
-    line: Integers
-    position: Integers
+    line: Ints
+    position: Ints
     items: Sequence[WireChange]
     places: Sequence[str]
 
@@ -249,5 +247,5 @@ def _leads_to(path: Array, end: Array) -> bool:
     return bool(len(path)) and np.array_equal(path[-1], end, equal_nan=True)
 
 
-def _integers(values: Sequence[int]) -> Integers:
+def _integers(values: Sequence[int]) -> Ints:
     return np.array(values, dtype=np.int64)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, nth_of_owner
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 
@@ -196,7 +196,7 @@ class Counterfactuals:
 
     def ranks(self) -> Array:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
-        return np.arange(len(self)) - np.searchsorted(self.owner, self.owner) + 1
+        return nth_of_owner(self.owner) + 1
 
     def _steps_of_all(self) -> tuple[Array, ...]:
         return self.steps or (self.rows[:0],) * len(self)

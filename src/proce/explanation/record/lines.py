@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, nth_of_owner
 
 
 def lines_of(owner: Array, rows: Array) -> tuple[Array, Array]:
@@ -18,5 +18,4 @@ def lines_of(owner: Array, rows: Array) -> tuple[Array, Array]:
     first = np.searchsorted(owner, rows)
     counts = np.searchsorted(owner, rows, side="right") - first
     index = np.repeat(np.arange(len(rows)), counts)
-    nth = np.arange(len(index)) - (counts.cumsum(0) - counts)[index]
-    return first[index] + nth, index
+    return first[index] + nth_of_owner(index), index

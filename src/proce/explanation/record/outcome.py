@@ -1,10 +1,11 @@
 """How the search for a row ended, and what became of each cell."""
 
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Ints
 
 
 class Outcome(StrEnum):
@@ -38,16 +39,21 @@ class Change(IntEnum):
     @property
     def by_hand(self) -> bool:
         """Whether a person does this, by acting on the feature or by holding it."""
-        return self in (Change.ACTION, Change.HOLD)
+        return bool(done_by_hand(self))
 
 
 CHANGES = tuple(Change)
 CHANGE_LETTERS = ".ahc"  # one for each kind of change, in a text
 
 
-def done_by_hand(changes: Array) -> Array:
+def done_by_hand(changes: Any) -> Any:
     """Return flags for the cells that a person acts on or holds; all other cells follow."""
     return (changes == Change.ACTION) | (changes == Change.HOLD)
+
+
+def count_actions(changes: Array) -> Ints:
+    """Return how many actions and holds counterfactuals ``(…, f)`` have, ``(…,)``."""
+    return np.asarray(done_by_hand(changes).sum(-1))
 
 
 def has_moved(changes: Array) -> Array:

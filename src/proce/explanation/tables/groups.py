@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from proce.errors import SearchError
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Outcome, done_by_hand
+from proce.explanation.record.outcome import Outcome, count_actions
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text
 from proce.losses import Loss
@@ -85,7 +85,7 @@ def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
     rows: Counter[str] = Counter()
     best = result.rows.recommended()
     cost_of = dict(zip(best.owner.tolist(), best.losses[:, Loss.DISTANCE].tolist(), strict=True))
-    counts = done_by_hand(best.changes).sum(1).tolist()
+    counts = count_actions(best.changes).tolist()
     count_of = dict(zip(best.owner.tolist(), counts, strict=True))
     n_actions: dict[str, list[int]] = {}
     to_change = np.flatnonzero(result.rows.outcomes != Outcome.ALREADY_TARGET.code)

@@ -7,7 +7,10 @@ learned again on rows drawn anew, and in some of these the actions may lead else
 import math
 from collections.abc import Sequence
 
+from proce.arrays import Flags
 from proce.causal.graphs.unknown import unknown_causes
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Counterfactuals
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell
@@ -21,19 +24,20 @@ _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as u
 
 def is_unsure(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank may well fail, as refits or graphs say."""
-    confidence, support, n_graphs = row.confidence, row.support, row.context.n_graphs
-    if confidence is not None and confidence[rank - 1].item() < SURE:
-        return True
-    return bool(
-        support is not None and n_graphs and int(support[rank - 1]) < _MIN_GRAPH_SHARE * n_graphs
-    )
+    ways = row.record.counterfactuals.between(*row.extent)
+    return bool(_are_unsure(ways, row.context)[rank - 1 : rank].any())
 
 
 def count_unsure(rows: ExplainedRows) -> int:
     """Return of how many rows the recommended counterfactual is unsure; see :func:`is_unsure`."""
-    ways, n_graphs = rows.counterfactuals, rows.context.n_graphs
-    in_few = ways.is_counted("support") & (ways.support < _MIN_GRAPH_SHARE * n_graphs)
-    return int((((ways.confidence < SURE) | in_few) & (ways.ranks() == 1)).sum())
+    ways = rows.counterfactuals
+    return int((_are_unsure(ways, rows.context) & (ways.ranks() == 1)).sum())
+
+
+def _are_unsure(ways: Counterfactuals, context: Context) -> Flags:
+    """Return which counterfactuals ``(n,)`` may well fail, as refits or graphs say."""
+    in_few = ways.support < _MIN_GRAPH_SHARE * context.n_graphs
+    return (ways.confidence < SURE) | ways.is_counted("support") & in_few
 
 
 def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1) -> list[str]:

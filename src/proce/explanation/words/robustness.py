@@ -1,23 +1,27 @@
 """In how many other models a counterfactual keeps its decision, in words."""
 
+from proce.arrays import Flags
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Counterfactuals
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 
 
 def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank is less robust than was asked for."""
-    robust, n_models = row.context.robust, row.context.n_models
-    if row.robustness is None or robust is None or not n_models:
-        return False
-    return int(row.robustness[rank - 1]) < robust * n_models - 1e-9
+    ways = row.record.counterfactuals.between(*row.extent)
+    return bool(_are_less_robust(ways, row.context)[rank - 1 : rank].any())
 
 
 def count_less_robust(rows: ExplainedRows) -> int:
     """Return of how many rows the recommended counterfactual is less robust than was asked for."""
-    ways, robust, n_models = rows.counterfactuals, rows.context.robust, rows.context.n_models
-    if robust is None or not n_models:
-        return 0
-    in_few = ways.is_counted("robustness") & (ways.robustness < robust * n_models - 1e-9)
-    return int((in_few & (ways.ranks() == 1)).sum())
+    ways = rows.counterfactuals
+    return int((_are_less_robust(ways, rows.context) & (ways.ranks() == 1)).sum())
+
+
+def _are_less_robust(ways: Counterfactuals, context: Context) -> Flags:
+    """Return which counterfactuals ``(n,)`` are less robust than was asked for."""
+    wanted = (context.robust or 0.0) * (context.n_models or 0)
+    return ways.is_counted("robustness") & (ways.robustness < wanted - 1e-9)
 
 
 def robustness_texts(row: ExplainedRow, rank: int = 1, subject: str = "This advice") -> list[str]:

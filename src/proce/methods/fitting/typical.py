@@ -60,7 +60,8 @@ class ClassLooks:
             The codec of the rows.
         settings, seed, device
             How and where the auto-encoders are learned; each of a class has a seed of its own,
-            beyond the one that is given.
+            beyond the one that is given. Where the device of a loaded explainer is not there, it
+            is the CPU.
         """
         ranged, codec, settings = codec.on_range(rows), codec.by_range, for_judges(settings)
         parts = {label: ranged[predicted == label] for label in sorted(classes)}
@@ -68,10 +69,13 @@ class ClassLooks:
             return
 
         from proce.latent.training import fit_autoencoder
+        from proce.training import present_device
+
+        present = present_device(device)
 
         def fit(part: Array) -> tuple[AutoEncoder, ...]:
             seeds = range(seed + 1, seed + 1 + N_LOOKS)
-            fits = (fit_autoencoder(codec, part, settings, seed=s, device=device) for s in seeds)
+            fits = (fit_autoencoder(codec, part, settings, seed=s, device=present) for s in seeds)
             return tuple(autoencoder for autoencoder, _ in fits)
 
         with _LEARNING:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import Array, cells_differ, nth_of_owner
 from proce.compiled.copies import distinct
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
@@ -93,7 +93,7 @@ def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
     passing = np.flatnonzero(passed)
     different = passing[distinct(np.column_stack([owner, rows])[passing])]
     own = owner[different]
-    return different[np.arange(len(own)) - np.searchsorted(own, own) < n]
+    return different[nth_of_owner(own) < n]
 
 
 def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:

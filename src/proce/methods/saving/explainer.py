@@ -1,6 +1,6 @@
 """Keep a fitted explainer in a folder, and load it: the same answers, and no pickle.
 
-A folder holds ``manifest.json``, a file of tensors and, where it can be kept, the model.
+A folder holds ``manifest.json``, a file of arrays and, where it can be kept, the model.
 """
 
 import json
@@ -29,11 +29,12 @@ from proce.classifier.saved import (
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
 from proce.methods.calls.provenance import own_version, versions_in_use
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.saving.arrays import fitted_arrays
 from proce.methods.saving.folder import (
+    array_bytes,
+    arrays_of,
     read_file,
     saving_into,
-    tensor_bytes,
-    tensors_of,
     write_file,
     write_manifest,
 )
@@ -45,9 +46,8 @@ from proce.methods.saving.manifest import (
     SavedRule,
     read_manifest,
 )
-from proce.methods.saving.model_refits import load_refits, refit_tensors
-from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
-from proce.methods.saving.tensors import fitted_tensors
+from proce.methods.saving.model_refits import load_refits, refit_arrays
+from proce.methods.saving.parts import load_causes, load_codec, load_fitted
 from proce.objective import EffectPredictor
 from proce.paths import path_of
 from proce.schema import Codec
@@ -105,14 +105,14 @@ def save_explainer(
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
-    tensors = fitted_tensors(fitted, causes, rows=rows)
+    arrays = fitted_arrays(fitted, causes, rows=rows)
     with_rows = rows and fitted.left_out is None
     with_refits = classifier.kind == "skops"
-    tensors |= refit_tensors(fitted.model_refits, rows=with_rows, models=with_refits)
+    arrays |= refit_arrays(fitted.model_refits, rows=with_rows, models=with_refits)
     with saving_into(folder):
         model_file = None
         if classifier.kind != "none":
-            inside = content.file if content.weights is None else tensor_bytes(content.weights)
+            inside = content.file if content.weights is None else array_bytes(content.weights)
             model_file = write_file(folder, "model", _SUFFIX[classifier.kind], inside or b"")
         manifest = Manifest(
             format=FORMAT,
@@ -140,7 +140,7 @@ def save_explainer(
                 sha256=fitted.training_hash,
                 kept=with_rows,
             ),
-            tensors=write_file(folder, "tensors", "safetensors", tensor_bytes(tensors)),
+            tensors=write_file(folder, "tensors", "safetensors", array_bytes(arrays)),
             model_file=model_file,
         )
         write_manifest(folder, manifest)
@@ -155,21 +155,21 @@ def load_explainer(
     """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
     folder = path_of(folder, "folder")
     manifest = read_manifest(folder)
-    tensors = tensors_of(read_file(folder, manifest.tensors))
+    arrays = arrays_of(read_file(folder, manifest.tensors))
     with _reading(folder):
-        codec = load_codec(manifest, tensors)
+        codec = load_codec(manifest, arrays)
         content = _content(folder, manifest)
         if model is None:
             kept, classifier = load_classifier(manifest.model, content, codec)
-            _require_same_answers(classifier, codec, tensors, manifest.model)
+            _require_same_answers(classifier, codec, arrays, manifest.model)
     if model is not None:  # an error here is not the folder's fault
         kept, classifier = adapt_given_model(manifest.model, content, codec, model)
-        _require_same_answers(classifier, codec, tensors, manifest.model)
+        _require_same_answers(classifier, codec, arrays, manifest.model)
     with _reading(folder):
-        models = load_causes(manifest, tensors, codec, equations or {})
-        fitted = load_fitted(manifest, tensors, codec, classifier, models)
+        models = load_causes(manifest, arrays, codec, equations or {})
+        fitted = load_fitted(manifest, arrays, codec, classifier, models)
         options = manifest.options
-        refits = load_refits(tensors, classifier, fitted.rows, options.threshold, options.seed)
+        refits = load_refits(arrays, classifier, fitted.rows, options.threshold, options.seed)
         fitted = replace(fitted, model_refits=refits)
     if fitted.scm is not None:
         fitted.scm.check_given(fitted.rows)
@@ -232,14 +232,14 @@ def _content(folder: Path, manifest: Manifest) -> Content:
     if manifest.model_file is None:
         return Content()
     content = read_file(folder, manifest.model_file)
-    return Content(weights=tensors_of(content)) if kind == "network" else Content(content)
+    return Content(weights=arrays_of(content)) if kind == "network" else Content(content)
 
 
 def _require_same_answers(
-    classifier: Classifier, codec: Codec, tensors: dict[str, Array], saved: SavedClassifier
+    classifier: Classifier, codec: Codec, arrays: dict[str, Array], saved: SavedClassifier
 ) -> None:
     """Refuse a model that does not answer as the one that the explainer was fitted with."""
-    answers, now = tensors.get("answers"), classifier.predict_proba(probe_rows(codec))
+    answers, now = arrays.get("answers"), classifier.predict_proba(probe_rows(codec))
     if answers is None or answers.shape != now.shape or answers.dtype != now.dtype:
         raise PersistenceError("the answers of the model that was saved are damaged.")
     gap = float(np.nan_to_num(np.abs(answers - now), nan=1.0).max())
@@ -267,7 +267,7 @@ def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str
         "settings": fitted.settings,
         "threshold": options.threshold,
         "seed": fitted.seed,
-        "device": present_device(options.device),
+        "device": options.device,
         "classes": fitted.class_labels or None,
         "models": options.models,
     }

@@ -81,14 +81,14 @@ def read_file(folder: Path, saved: SavedFile) -> bytes:
     return content
 
 
-def tensor_bytes(tensors: Mapping[str, Array]) -> bytes:
+def array_bytes(arrays: Mapping[str, Array]) -> bytes:
     """Return arrays as the content of a safetensors file."""
     from safetensors.numpy import save
 
-    return save({name: np.asarray(part, order="C") for name, part in tensors.items()})
+    return save({name: np.asarray(part, order="C") for name, part in arrays.items()})
 
 
-def tensors_of(content: bytes) -> dict[str, Array]:
+def arrays_of(content: bytes) -> dict[str, Array]:
     """Return the arrays of a safetensors file."""
     from safetensors.numpy import load
 

@@ -1,4 +1,4 @@
-"""What classes look like, in the tensors of a saved explainer."""
+"""What classes look like, in the arrays of a saved explainer."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _PREFIX = "looks"
 _ALL = "all"
 
 
-def looks_tensors(looks: ClassLooks) -> dict[str, Array]:
+def looks_arrays(looks: ClassLooks) -> dict[str, Array]:
     """Return the weights of all auto-encoders that were learned, by name."""
     learned = {_ALL: looks.of_all, **{str(label): own for label, own in looks.by_class.items()}}
     return {
@@ -23,10 +23,10 @@ def looks_tensors(looks: ClassLooks) -> dict[str, Array]:
     }
 
 
-def load_looks(tensors: dict[str, Array], codec: Codec, n_classes: int) -> ClassLooks:
+def load_looks(arrays: dict[str, Array], codec: Codec, n_classes: int) -> ClassLooks:
     """Return what had been learned; nothing where the explainer was never asked for it."""
     weights: dict[tuple[str, str], dict[str, Array]] = {}
-    for key, weight in tensors.items():
+    for key, weight in arrays.items():
         if key.startswith(f"{_PREFIX}."):
             _, label, number, name = key.split(".", 3)
             weights.setdefault((label, number), {})[name] = weight

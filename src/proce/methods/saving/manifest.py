@@ -68,7 +68,7 @@ class SavedRows(_Strict):
 
 
 class Manifest(_Strict):
-    """Everything about a saved explainer that is not a tensor or the model itself.
+    """Everything about a saved explainer that is not an array or the model itself.
 
     Attributes
     ----------

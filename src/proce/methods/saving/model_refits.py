@@ -13,8 +13,8 @@ _LABELS = "labels"
 _REFIT = "model_refit."
 
 
-def refit_tensors(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
-    """Return what is kept of refits, by the name of the tensor.
+def refit_arrays(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
+    """Return what is kept of refits, by the name of the array.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ def refit_tensors(refits: ModelRefits | None, *, rows: bool, models: bool) -> di
     """
     if refits is None:
         return {}
-    tensors = {_LABELS: refits.labels} if rows and len(refits.labels) else {}
+    arrays = {_LABELS: refits.labels} if rows and len(refits.labels) else {}
     for number, refit in enumerate(refits.kept if models else ()):
         assert isinstance(refit, SklearnClassifier), "only such models are fitted again"
         content = np.frombuffer(estimator_bytes(refit.model), dtype=np.uint8)
-        tensors[f"{_REFIT}{number}"] = content.copy()
-    return tensors
+        arrays[f"{_REFIT}{number}"] = content.copy()
+    return arrays
 
 
 def load_refits(
-    tensors: dict[str, Array],
+    arrays: dict[str, Array],
     classifier: Classifier,
     rows: Array,
     threshold: float | None,
@@ -46,16 +46,16 @@ def load_refits(
 
     Parameters
     ----------
-    tensors
-        The tensors of the folder.
+    arrays
+        The arrays of the folder.
     classifier, rows
         The model, and the training rows, none where they were left out.
     threshold, seed
         Those of the explainer.
     """
-    names = [f"{_REFIT}{number}" for number in range(len(tensors))]
-    saved = [tensors[name] for name in names if name in tensors]
-    labels = tensors.get(_LABELS, np.empty(0, dtype=np.int64))
+    names = [f"{_REFIT}{number}" for number in range(len(arrays))]
+    saved = [arrays[name] for name in names if name in arrays]
+    labels = arrays.get(_LABELS, np.empty(0, dtype=np.int64))
     if not isinstance(classifier, SklearnClassifier) or not (len(saved) or len(labels)):
         return None
     known = labels.dtype == np.int64 and labels.shape in ((len(rows),), (0,))

@@ -23,14 +23,14 @@ from proce.schema import Codec, Continuous, Level, Rule, Schema
 from proce.schema.frames.layout_json import exact_layout_from_json
 
 
-def load_codec(manifest: Manifest, tensors: dict[str, Array]) -> Codec:
+def load_codec(manifest: Manifest, arrays: dict[str, Array]) -> Codec:
     """Return the codec: the schema, the scale of the features and the training frame's layout."""
     schema = Schema.from_json(json.dumps(manifest.features))
-    low, span, may_miss = (tensors[f"codec.{name}"] for name in ("low", "span", "may_miss"))
+    low, span, may_miss = (arrays[f"codec.{name}"] for name in ("low", "span", "may_miss"))
     names = ("seen_low", "seen_high", "resolution")  # explainers of before have none of these
-    seen = {name: tensors[f"codec.{name}"] for name in names if f"codec.{name}" in tensors}
+    seen = {name: arrays[f"codec.{name}"] for name in names if f"codec.{name}" in arrays}
     numbers = (low, span, *seen.values())
-    sound = all(tensor.shape == (len(schema),) for tensor in (*numbers, may_miss))
+    sound = all(column.shape == (len(schema),) for column in (*numbers, may_miss))
     sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == np.bool_
     sound = sound and all(each.dtype == np.float64 for each in numbers)
     if not sound or not _is_scale(**{"low": low, "span": span, **seen}):
@@ -59,13 +59,13 @@ def _is_scale(
 
 def load_causes(
     manifest: Manifest,
-    tensors: dict[str, Array],
+    arrays: dict[str, Array],
     codec: Codec,
     equations: Mapping[str, Mechanism | Equation],
 ) -> list[StructuralCausalModel]:
     """Return all causal models; ``equations`` has those that a person had given as functions."""
-    weights = _numbered(tensors, "equation", len(manifest.mechanisms))
-    trees = _numbered(tensors, "trees", len(manifest.mechanisms))
+    weights = _numbered(arrays, "equation", len(manifest.mechanisms))
+    trees = _numbered(arrays, "trees", len(manifest.mechanisms))
     causes = SavedCauses(
         [json.dumps(graph) for graph in manifest.graphs],
         list(manifest.mechanisms),
@@ -76,15 +76,15 @@ def load_causes(
     return causes.load(codec, equations)
 
 
-def _numbered(tensors: dict[str, Array], name: str, count: int) -> dict[int, Array]:
-    """Return the tensors ``name.0``, ``name.1``, … that are there, by their numbers."""
+def _numbered(arrays: dict[str, Array], name: str, count: int) -> dict[int, Array]:
+    """Return the arrays ``name.0``, ``name.1``, … that are there, by their numbers."""
     keys = {number: f"{name}.{number}" for number in range(count)}
-    return {number: tensors[key] for number, key in keys.items() if key in tensors}
+    return {number: arrays[key] for number, key in keys.items() if key in arrays}
 
 
 def load_fitted(
     manifest: Manifest,
-    tensors: dict[str, Array],
+    arrays: dict[str, Array],
     codec: Codec,
     classifier: Classifier,
     models: list[StructuralCausalModel],
@@ -93,18 +93,18 @@ def load_fitted(
 
     Parameters
     ----------
-    manifest, tensors
+    manifest, arrays
         The content of the folder.
     codec, classifier, models
         The features, the model and the causal models, which were loaded before.
     """
     training = manifest.training
     prefix = "autoencoder."
-    weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    weights = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
     if any(weight.dtype != np.float32 for weight in weights.values()):
         raise PersistenceError("the weights of the auto-encoder are damaged.")
     autoencoder = AutoEncoder.of_weights(codec, weights)
-    latents, predicted = tensors["latents"], tensors["predicted"]
+    latents, predicted = arrays["latents"], arrays["predicted"]
     known = predicted.dtype == np.int64 and predicted.shape == (training.count,)
     known = known and latents.shape == (training.count, autoencoder.latent_size)
     if not known or latents.dtype != np.float32 or not bool(np.isfinite(latents).all()):
@@ -118,7 +118,7 @@ def load_fitted(
         classifier,
         autoencoder,
         PrototypeIndex(latents, predicted, classifier.classes),
-        _rows(manifest, tensors, codec),
+        _rows(manifest, arrays, codec),
         None if manifest.scm is None else models[manifest.scm],
         _ensemble(models, manifest.ensemble),
         _ensemble(models, manifest.refits),
@@ -128,8 +128,8 @@ def load_fitted(
         manifest.options.seed,
         None if training.kept else RowsLeftOut(training.count, training.sha256),
         _class_labels(manifest, classifier),
-        looks=load_looks(tensors, codec, len(classifier.classes)),
-        device=present_device(manifest.options.device),
+        looks=load_looks(arrays, codec, len(classifier.classes)),
+        device=manifest.options.device,
     )
 
 
@@ -144,11 +144,11 @@ def _class_labels(manifest: Manifest, classifier: Classifier) -> dict[Level, str
     return checked_class_labels(given, classifier.classes)
 
 
-def _rows(manifest: Manifest, tensors: dict[str, Array], codec: Codec) -> Array:
+def _rows(manifest: Manifest, arrays: dict[str, Array], codec: Codec) -> Array:
     """Return the training rows after a check of their values; none where they were left out."""
     if not manifest.training.kept:
         return np.empty((0, len(codec.schema)), dtype=np.float64)
-    rows, expected = tensors["rows"], (manifest.training.count, len(codec.schema))
+    rows, expected = arrays["rows"], (manifest.training.count, len(codec.schema))
     sound = rows.shape == expected and rows.dtype == np.float64
     sound = sound and not bool(np.isinf(rows).any())
     for position, feature in enumerate(codec.schema):
@@ -176,12 +176,3 @@ def _ensemble(
     models: list[StructuralCausalModel], members: tuple[int, ...] | None
 ) -> Ensemble | None:
     return None if members is None else Ensemble(tuple(models[number] for number in members))
-
-
-def present_device(name: str) -> str:
-    """Return the device on which the explainer was fitted, or ``cpu`` where it is not there."""
-    if name == "cpu":
-        return name
-    from proce.training import has_device
-
-    return name if has_device(name) else "cpu"

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, expand, scatter
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words, expand, scatter
 from proce.compiled.cells import unit_gap
 from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import ZERO, kernel, part
-from proce.compiled.stream import Words
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 from proce.methods.searching.chances import SLACK
@@ -138,6 +137,29 @@ class _Terms(NamedTuple):
     within: float
 
 
+class _Work(NamedTuple):
+    """What is worked in for one row after the other.
+
+    Attributes
+    ----------
+    sets
+        ``(p, w)``, the features that each candidate acts on or holds, as bits.
+    members
+        ``(p,)``, the candidates that are ranked, as positions.
+    scaled, difference
+        ``(p, 3)`` and ``(p,)``: the losses on the range of the members, by candidate, and how far
+        each member is from what was chosen.
+    dropped
+        ``(p,)``, the candidates that a rule drops.
+    """
+
+    sets: Words
+    members: Ints
+    scaled: Floats
+    difference: Floats
+    dropped: Flags
+
+
 @kernel
 def write_choice(
     rows: Floats,  # (i, p, f)
@@ -148,16 +170,23 @@ def write_choice(
     terms: _Terms,
     order: Ints,  # (i, n); written
 ) -> None:
-    """Write the positions of the candidates to show; -1 behind the last of a row.
+    """Write for each row the positions of the candidates to show; -1 behind its last.
 
-    Features that a candidate acts on or holds are kept as bits. The code is written with loops and
-    work arrays, because numba takes several times as long to compile array expressions.
+    Those that others make needless are dropped, the rest are ranked, the surest first. The code is
+    written with loops and work arrays, because numba takes several times as long to compile array
+    expressions.
     """
     only_firm, is_typical = terms.only_firm, terms.is_typical
     n_rows, p, f = rows.shape
     n_words = (f + 63) // 64
-    sets, members = np.empty((p, n_words), np.uint64), np.empty(p, np.int64)
-    scaled, difference, dropped = np.empty((p, 3)), np.empty(p), np.empty(p, np.bool_)
+    work = _Work(
+        np.empty((p, n_words), np.uint64),
+        np.empty(p, np.int64),
+        np.empty((p, 3)),
+        np.empty(p),
+        np.empty(p, np.bool_),
+    )
+    sets, members, dropped = work.sets, work.members, work.dropped
     for i in range(n_rows):
         own, lacks, among = losses[i], missing[i], counts[i]
         for c in range(p):
@@ -181,25 +210,17 @@ def write_choice(
                 if among[c] and (all_at_once or (lacks[c] <= limit) == (group == 0)):
                     members[size] = c
                     size += 1
-            n_chosen = rank(
-                own,
-                sets,
-                members,
-                size,
-                terms.pick,
-                terms.within,
-                scaled,
-                difference,
-                order[i],
-                n_chosen,
-            )
+            n_chosen = rank(own, size, terms, work, order[i], n_chosen)
         for s in range(n_chosen, order.shape[1]):
             order[i, s] = -1
 
 
 @part
 def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
-    """Return what a candidate may lack at most to be one of the surest."""
+    """Return what a candidate may lack at most to be one of the surest of its row.
+
+    That is the least that any that counts ``(p,)`` lacks; more by the slack if none is sure.
+    """
     least = np.inf
     for c in range(len(lacks)):
         if among[c] and lacks[c] < least:
@@ -209,18 +230,30 @@ def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
 
 @part
 def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack: float) -> None:
-    """Leave candidates that are not too far beyond the closest of the surest."""
+    """Let candidates of a row no longer count that are too far beyond the closest of the surest.
+
+    ``losses`` are ``(p, 3)``, what they lack is ``(p,)``, and ``among (p,)`` is written.
+    """
     limit, closest = _surest_limit(lacks, among, slack), np.inf
     for c in range(len(lacks)):
         if among[c] and lacks[c] <= limit:
             closest = min(closest, losses[c, DISTANCE])
     for c in range(len(lacks)):
-        among[c] = among[c] and losses[c, DISTANCE] <= within * closest + 1e-12
+        among[c] = among[c] and _is_near(losses[c, DISTANCE], closest, within)
+
+
+@part
+def _is_near(distance: float, closest: float, within: float) -> bool:
+    """Return whether a candidate is at most ``within`` times as far as the closest."""
+    return distance <= within * closest + 1e-12
 
 
 @part
 def _compare_sets(sets: Words, d: int, c: int) -> int:
-    """Return 2 where two candidates act on the same, 1 where ``d`` acts on less, else 0."""
+    """Return how the features of two candidates of a row compare, from bits ``(p, w)``.
+
+    2 where ``d`` and ``c`` act on the same, 1 where ``d`` acts on some of those alone, else 0.
+    """
     is_same = True
     for w in range(sets.shape[1]):
         if sets[d, w] & ~sets[c, w]:
@@ -233,7 +266,10 @@ def _compare_sets(sets: Words, d: int, c: int) -> int:
 def _drop_needless(
     losses: Floats, lacks: Floats, sets: Words, is_typical: bool, among: Flags, dropped: Flags
 ) -> None:
-    """Drop candidates that do more than another one for no benefit."""
+    """Drop candidates of a row that do more than another one for no benefit.
+
+    That one acts on some of their features alone, is as sure, and no loss ``(p, 3)`` is higher.
+    """
     p = len(lacks)
     for c in range(p):
         dropped[c] = False
@@ -264,7 +300,10 @@ def _drop_alike(
     among: Flags,
     dropped: Flags,
 ) -> None:
-    """Drop candidates that are no other way than a better one."""
+    """Drop candidates of a row ``(p, f)`` that are no other way than a better one.
+
+    That one acts on the same, is as sure, costs less, and all that is acted on ends nearly alike.
+    """
     p, f = rows.shape
     for c in range(p):
         dropped[c] = False
@@ -294,7 +333,10 @@ def _drop_alike(
 
 @part
 def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> None:
-    """Drop candidates that are a sure one with weaker numbers."""
+    """Drop candidates of a row that act on the same as a sure one, and are not sure.
+
+    They are that one with weaker numbers.
+    """
     p = len(lacks)
     for c in range(p):
         dropped[c] = False
@@ -320,7 +362,11 @@ def _count(word: np.uint64) -> int:
 
 @part
 def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
-    """Return how far two candidates are in the features that they act on and in their losses."""
+    """Return how far two candidates of a row are from each other.
+
+    It is the share of features acted on by one alone, and half the root mean square of how far
+    their scaled losses ``(p, 3)`` are.
+    """
     shared, together = 0, 0
     for w in range(sets.shape[1]):
         shared += _count(sets[one, w] & sets[other, w])
@@ -334,10 +380,12 @@ def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
 
 
 @part
-def _recommended(
-    losses: Floats, scaled: Floats, members: Ints, size: int, pick: int, within: float
-) -> int:
-    """Return which member is recommended."""
+def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
+    """Return which of the ``size`` first members is recommended, by the losses ``(p, 3)``.
+
+    It has the least of what the pick goes by; of equals it is the first.
+    """
+    pick, members, scaled = terms.pick, work.members, work.scaled
     if pick == FIRST:
         return 0
     closest = np.inf
@@ -353,7 +401,7 @@ def _recommended(
             for k in range(scaled.shape[1]):
                 key += scaled[c, k] * scaled[c, k]
         else:
-            is_near = losses[c, DISTANCE] <= within * closest + 1e-12
+            is_near = _is_near(losses[c, DISTANCE], closest, terms.within)
             key = losses[c, PROTOTYPE] if is_near else np.inf
         if key < least:
             best, least = s, key
@@ -361,21 +409,15 @@ def _recommended(
 
 
 @part
-def rank(
-    losses: Floats,
-    sets: Words,
-    members: Ints,
-    size: int,
-    pick: int,
-    within: float,
-    scaled: Floats,
-    difference: Floats,
-    order: Ints,
-    n_chosen: int,
-) -> int:
-    """Write the members of a group behind those chosen already; return how many are chosen."""
+def rank(losses: Floats, size: int, terms: _Terms, work: _Work, order: Ints, n_chosen: int) -> int:
+    """Write the ``size`` first members of a row behind those chosen; return how many are chosen.
+
+    The recommended one comes first, then always the one that is farthest from all chosen, less what
+    it costs; ``losses`` are ``(p, 3)`` and ``order (n,)``.
+    """
     if size == 0:
         return n_chosen
+    sets, members, scaled, difference = work.sets, work.members, work.scaled, work.difference
     for k in range(losses.shape[1]):
         low, high = np.inf, -np.inf
         for s in range(size):
@@ -385,7 +427,7 @@ def rank(
             scaled[c, k] = (losses[c, k] - low) / max(high - low, 1e-12)
     for s in range(size):
         difference[s] = np.inf
-    best, n_left = _recommended(losses, scaled, members, size, pick, within), size
+    best, n_left = _recommended(losses, size, terms, work), size
     while n_chosen < len(order):
         order[n_chosen] = members[best]
         n_chosen, n_left = n_chosen + 1, n_left - 1

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, lowest_of_each, with_rows
+from proce.arrays import Array, lowest_of_each, nth_of_owner, with_rows
+from proce.compiled.copies import groups_of
 from proce.explanation import done_by_hand
-from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.checking import FrameRows, check_candidates
@@ -110,15 +110,12 @@ def passed_when_shortened(
     the same: the lines before it as they are now, those behind it as they were.
     """
     passed, rows = passed.copy(), before.rows.copy()
-    row = after.owner[replaced]
-    nth = np.arange(len(replaced)) - np.searchsorted(row, row)
+    nth = nth_of_owner(after.owner[replaced])
     for turn in range(int(nth.max()) + 1):
         own = replaced[nth == turn]  # one of each row at most
         rows[own] = after.rows[own]
-        lines, index = lines_of(after.owner, after.owner[own])
-        same = ~cells_differ(rows[lines], rows[own[index]]).any(-1)
-        same &= passed[lines] & (lines != own[index])
-        is_shown = np.zeros_like(own, dtype=np.bool_)
-        is_shown[index[same]] = True
+        passed[own] = False
+        _, same = groups_of(np.column_stack([after.owner, rows]))
+        is_shown = np.isin(same[own], same[passed])
         passed[own] = np.isfinite(after.missing[own]) & ~is_shown
     return passed

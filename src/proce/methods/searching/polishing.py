@@ -129,16 +129,14 @@ def as_far(
     pairs
         The shares that the number whose turn it is keeps of its way, and those of the others.
     """
-    own, others = np.array(pairs).T.copy()
-    shape = len(shares), n_turns * len(own) + shares.shape[1], trials.rows.shape[-1]
+    shape = len(shares), n_turns * len(pairs) + shares.shape[1], trials.rows.shape[-1]
     drawn = np.empty(shape)
     draw_in(
         np.ascontiguousarray(trials.rows),
         np.ascontiguousarray(trials.by_hand),
         np.ascontiguousarray(trials.expected),
         numbers_of(problem.codec),
-        own,
-        others,
+        np.array(pairs),
         np.require(shares, np.float64, ("C", "W")),  # of others there would be another version
         n_turns,
         drawn,
@@ -166,14 +164,18 @@ def draw_in(
     by_hand: Flags,  # (n, 1, f)
     expected: Floats,  # (n, 1, f)
     is_number: Flags,  # (f,)
-    own: Floats,  # (p,)
-    others: Floats,  # (p,)
+    pairs: Floats,  # (p, 2), what the number whose turn it is keeps, and what the others do
     alike: Floats,  # (n, a)
     n_turns: int,
     drawn: Floats,  # (n, n_turns * p + a, f); written
 ) -> None:
-    """Write candidates with one number after the other nearer, or all of them alike."""
-    n_features, n_pairs = len(is_number), len(own)
+    """Write variants of each candidate ``n``: one number after the other nearer, or all alike.
+
+    In each turn one of the numbers acted on keeps the first share of each pair of its way from
+    where it is expected by itself, and the others keep the second; at last all keep each share
+    ``alike``.
+    """
+    n_features, n_pairs = len(is_number), len(pairs)
     for n in range(len(rows)):
         for v in range(drawn.shape[1]):
             turn, number = v // n_pairs, 0  # the numbers that are moved have their turns in order
@@ -183,7 +185,7 @@ def draw_in(
                     if turn >= n_turns:
                         share = alike[n, v - n_turns * n_pairs]
                     else:
-                        share = own[v % n_pairs] if number == turn else others[v % n_pairs]
+                        share = pairs[v % n_pairs, 0 if number == turn else 1]
                     number += 1
                     home = expected[n, 0, f]
                     value = home + share * (value - home)

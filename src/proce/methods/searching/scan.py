@@ -283,7 +283,10 @@ def move_beside(
     beside: Floats,  # (n, b * m, f); written
     acts: Flags,  # (n, b * m, f); written
 ) -> None:
-    """Write every base with each move besides."""
+    """Write every base ``b`` of each instance ``n`` with each of its moves ``m`` besides.
+
+    A move puts a value into the feature ``moved``; where it cannot, the base stays as it is.
+    """
     n_bases, n_moves, n_features = rows.shape[1], values.shape[1], rows.shape[2]
     for n in range(len(rows)):
         for b in range(n_bases):

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, with_rows
-from proce.explanation import done_by_hand
+from proce.explanation.record.outcome import count_actions
 from proce.losses import Loss
 from proce.methods.calls.last_check import LastCheck
 from proce.methods.searching.chances import is_better
@@ -51,8 +51,8 @@ class Solution:
     def n_actions(self) -> Array:
         """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
         lines, counts = self.lines_to_show(1), np.zeros_like(self.cut_short, dtype=np.int64)
-        by_hand = done_by_hand(self.shortlist.changes[lines])
-        return with_rows(counts, self.shortlist.owner[lines], by_hand.sum(-1))
+        n_actions = count_actions(self.shortlist.changes[lines])
+        return with_rows(counts, self.shortlist.owner[lines], n_actions)
 
     @property
     def distance(self) -> Array:

@@ -12,12 +12,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from proce.arrays import Ints
 from proce.schema.features.levels import Level, level_key, level_type
-
-Codes = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 MISSING_LEVEL = -1  # instead of a position among the levels
 UNKNOWN_LEVEL = -2  # found while a column is read; such a column is refused
@@ -74,7 +71,7 @@ def nan_to_null(numbers: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
 
 
-def distinct_values(column: pa.Array) -> tuple[Codes, list[Any]]:
+def distinct_values(column: pa.Array) -> tuple[Ints, list[Any]]:
     """Return each cell's position among the distinct values, -1 where missing, and these values.
 
     The values stand in the order of their first cells, or in that of the column's own dictionary.
@@ -86,14 +83,14 @@ def distinct_values(column: pa.Array) -> tuple[Codes, list[Any]]:
     return codes_of(column), column.dictionary.to_pylist()
 
 
-def codes_of(values: pa.DictionaryArray) -> Codes:
+def codes_of(values: pa.DictionaryArray) -> Ints:
     """Return a dictionary column's positions among its values, -1 where missing."""
     indices = values.indices.cast(pa.int64())
-    codes: Codes = (indices.fill_null(MISSING_LEVEL) if indices.null_count else indices).to_numpy()
+    codes: Ints = (indices.fill_null(MISSING_LEVEL) if indices.null_count else indices).to_numpy()
     return codes
 
 
-def level_codes(values: Sequence[Any], levels: Sequence[Level]) -> Codes:
+def level_codes(values: Sequence[Any], levels: Sequence[Level]) -> Ints:
     """Return the position of each value among the levels, or -2 where it is none of them."""
     positions = {level_key(level): code for code, level in enumerate(levels)}
     plain = [isinstance(value, str | bool | int | float) for value in values]
@@ -104,7 +101,7 @@ def level_codes(values: Sequence[Any], levels: Sequence[Level]) -> Codes:
     return np.array(codes, dtype=np.int64)
 
 
-def text_level_codes(texts: Sequence[str], levels: Sequence[Level]) -> Codes:
+def text_level_codes(texts: Sequence[str], levels: Sequence[Level]) -> Ints:
     """Return the position among the levels that each text means.
 
     A text that is no level is missing (-1) where it stands for nothing, and else unknown (-2):

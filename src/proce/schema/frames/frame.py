@@ -9,13 +9,12 @@ import pandas as pd
 import pyarrow as pa
 
 from proce.arguments import kind_name
+from proce.arrays import Floats, Ints
 from proce.errors import SchemaError
 from proce.schema.features.levels import Level, level_type, shown
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
-    Codes,
-    Numbers,
     distinct_values,
     is_missing,
     level_codes,
@@ -73,7 +72,7 @@ def refuse_odd_names(names: Sequence[Any]) -> None:
         seen.add(name)
 
 
-def read_numbers(column: "nw.Series[Any]") -> Numbers:
+def read_numbers(column: "nw.Series[Any]") -> Floats:
     """Return a column of numbers as float64, NaN where missing."""
     name, dtype = column.name, column.dtype
     if len(column) == 0:
@@ -105,7 +104,7 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
     return numbers
 
 
-def read_levels(column: "nw.Series[Any]", levels: Sequence[Level]) -> Codes:
+def read_levels(column: "nw.Series[Any]", levels: Sequence[Level]) -> Ints:
     """Return a column as positions among the levels, -1 where missing."""
     if len(column) == 0:
         return np.empty(0, dtype=np.int64)
@@ -131,7 +130,7 @@ def _refuse_level(name: str, value: Level, row: int, levels: Sequence[Level]) ->
     )
 
 
-def distinct(column: "nw.Series[Any]") -> tuple[Codes, list[Level]]:
+def distinct(column: "nw.Series[Any]") -> tuple[Ints, list[Level]]:
     """Return each row's position among the column's distinct values, and these values.
 
     A categorical column gives all its categories, in their order, used or not.

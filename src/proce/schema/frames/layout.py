@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api.types import is_object_dtype
 
+from proce.arrays import Floats
 from proce.schema.features.feature import Categorical, Ordinal
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.frame import open_frame, refuse_odd_names
 from proce.schema.frames.pandas_columns import Integers, LevelColumn, pandas_column, to_integers
 
@@ -82,7 +83,7 @@ class Layout:
             return self
         return replace(self, index=self.index.take(positions))
 
-    def build(self, columns: Mapping[str, LevelColumn | Numbers]) -> Any:
+    def build(self, columns: Mapping[str, LevelColumn | Floats]) -> Any:
         """Make a frame of this layout from columns of plain values."""
         if self.library is nw.Implementation.PANDAS:
             built = {
@@ -104,7 +105,7 @@ def _first_missing(column: "pd.Series[Any]") -> Any:
     return column.iloc[int(missing.argmax())] if missing.any() else None
 
 
-def _arrow_column(values: LevelColumn | Numbers, layout: Layout, name: str) -> pa.Array:
+def _arrow_column(values: LevelColumn | Floats, layout: Layout, name: str) -> pa.Array:
     if isinstance(values, LevelColumn):
         return values.to_arrow().dictionary_decode()
     missing = np.isnan(values)

@@ -11,12 +11,11 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from proce.arrays import Floats, Ints
 from proce.schema.features.levels import Level, level_key, level_type
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
-    Codes,
-    Numbers,
     is_missing,
     level_codes,
 )
@@ -26,9 +25,9 @@ Integers = NDArray[np.integer[Any]]
 
 MAX_EXACT_INTEGER = 2**50  # beyond, the unit range in float64 cannot give every integer back
 _MAX_CELLS = 256  # of a column that are looked up one by one
-_CODES = Remembered[Codes]()
+_CODES = Remembered[Ints]()
 _POSITIONS = Remembered[dict[tuple[str, Level], int]]()
-_CATEGORIES = Remembered[tuple[pd.CategoricalDtype, Codes]]()
+_CATEGORIES = Remembered[tuple[pd.CategoricalDtype, Ints]]()
 _VALUES = Remembered[list[Level]]()
 _NUMERIC = tuple(
     np.dtype(code) for code in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -50,7 +49,7 @@ class LevelColumn(NamedTuple):
         return pa.DictionaryArray.from_arrays(indices, pa.array(list(self.levels)))
 
 
-def read_pandas_numbers(column: "pd.Series[Any]") -> Numbers | None:
+def read_pandas_numbers(column: "pd.Series[Any]") -> Floats | None:
     """Return a column of plain, finite numbers as float64, NaN where missing; else ``None``."""
     dtype = column.dtype
     if dtype not in _NUMERIC:
@@ -61,14 +60,14 @@ def read_pandas_numbers(column: "pd.Series[Any]") -> Numbers | None:
     return numbers if bool((is_sound | np.isnan(numbers)).all()) else None
 
 
-def read_pandas_flags(column: "pd.Series[Any]") -> Numbers | None:
+def read_pandas_flags(column: "pd.Series[Any]") -> Floats | None:
     """Return a column of true and false, or of plain numbers, as float64; else ``None``."""
     if column.dtype == np.dtype(np.bool):
         return column.to_numpy().astype(np.float64)
     return read_pandas_numbers(column)
 
 
-def read_pandas_levels(column: "pd.Series[Any]", levels: tuple[Level, ...]) -> Codes | None:
+def read_pandas_levels(column: "pd.Series[Any]", levels: tuple[Level, ...]) -> Ints | None:
     """Return the positions among the levels of categories, or of a few cells; else ``None``.
 
     The result is ``None`` as well where a cell is none of the levels.
@@ -94,7 +93,7 @@ def _code_of(cell: Any, positions: dict[tuple[str, Level], int]) -> int:
     )
 
 
-def _codes_of_categories(categories: Any, levels: tuple[Level, ...]) -> Codes:
+def _codes_of_categories(categories: Any, levels: tuple[Level, ...]) -> Ints:
     """Return the position among the levels of each category, and at last that of a missing cell."""
     values = categories.tolist()
     is_plain = all(isinstance(value, str | bool | int | float) for value in values)
@@ -107,7 +106,7 @@ def _positions_of(levels: tuple[Level, ...]) -> dict[tuple[str, Level], int]:
     return {level_key(level): code for code, level in enumerate(levels)}
 
 
-def pandas_column(values: LevelColumn | Numbers, dtype: Any, missing: Any) -> Any:
+def pandas_column(values: LevelColumn | Floats, dtype: Any, missing: Any) -> Any:
     """Return values as a column of a dtype, or of one that can hold missing cells.
 
     Parameters
@@ -130,7 +129,7 @@ def pandas_column(values: LevelColumn | Numbers, dtype: Any, missing: Any) -> An
     return pd.array(values, dtype=dtype)
 
 
-def to_integers(values: Numbers, dtype: "np.dtype[Any]") -> Integers:
+def to_integers(values: Floats, dtype: "np.dtype[Any]") -> Integers:
     """Return numbers as integers of a dtype; what it cannot hold becomes its nearest end."""
     low, high = integer_ends(dtype)
     return np.clip(np.rint(values), low, high).astype(dtype)
@@ -172,7 +171,7 @@ def _values_of(levels: tuple[Level, ...]) -> list[Level]:
 
 def _categories_with(
     dtype: pd.CategoricalDtype, levels: tuple[Level, ...]
-) -> tuple[pd.CategoricalDtype, Codes]:
+) -> tuple[pd.CategoricalDtype, Ints]:
     """Return a dtype that has all levels, and the position of each there, at last -1."""
     values = _values_of(levels)
     if absent := [level for level in values if level not in dtype.categories]:

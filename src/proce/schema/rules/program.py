@@ -181,6 +181,23 @@ _CELL, _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = range(6)
 _AT_MOST, _ABOVE, _EQUAL, _UNEQUAL, _NOT, _AND, _OR, _IMPLIES, _RULE = range(6, 15)
 
 
+class _Stacks(NamedTuple):
+    """The stacks of a program, for all candidates of an instance side by side.
+
+    Attributes
+    ----------
+    quantity, missing
+        ``(steps, c)``, the quantities, and whether a cell that they are computed from is missing.
+    to_true, to_false
+        ``(steps, c)``, how far the conditions are from being true and from being false.
+    """
+
+    quantity: Floats
+    missing: Flags
+    to_true: Floats
+    to_false: Floats
+
+
 @kernel
 def add_violations(
     factual: Floats,  # (i, f)
@@ -199,6 +216,7 @@ def add_violations(
     quantity = np.empty((len(steps), n_candidates))
     missing = np.empty((len(steps), n_candidates), np.bool_)
     to_true, to_false = np.empty_like(quantity), np.empty_like(quantity)
+    stacks = _Stacks(quantity, missing, to_true, to_false)
     for i in range(len(rows)):
         for r in range(n_cells):
             f = cells[r, 1]
@@ -219,11 +237,11 @@ def add_violations(
                     missing[q, c] = np.isnan(quantity[q, c])
             elif step <= _DIVIDE:
                 q -= 1
-                _join(quantity, missing, q, step, numbers[s, 0])
+                _join(stacks, q, step, numbers[s, 0])
             elif step <= _UNEQUAL:
                 q -= 2
                 t += 1
-                _compare(quantity, missing, q + 1, step, numbers, s, to_true, to_false, t)
+                _compare(stacks, q + 1, t, step, numbers[s])
             elif step == _NOT:
                 for c in range(n_candidates):
                     to_true[t, c], to_false[t, c] = to_false[t, c], to_true[t, c]
@@ -234,7 +252,7 @@ def add_violations(
                 t -= 1
             else:
                 t -= 1
-                _join_conditions(to_true, to_false, t, step)
+                _join_conditions(stacks, t, step)
 
 
 @part
@@ -246,8 +264,12 @@ def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
 
 
 @part
-def _join(quantity: Floats, missing: Flags, q: int, step: int, zero: float) -> None:
-    """Join two quantities; NaN where the divisor is zero or the result too large."""
+def _join(stacks: _Stacks, q: int, step: int, zero: float) -> None:
+    """Join the quantities at ``q`` and above it, for each candidate, into the one at ``q``.
+
+    It is NaN where the divisor is at most ``zero``, or the result too large.
+    """
+    quantity, missing = stacks.quantity, stacks.missing
     for c in range(quantity.shape[1]):
         left, right = quantity[q, c], quantity[q + 1, c]
         if step == _ADD:
@@ -263,19 +285,14 @@ def _join(quantity: Floats, missing: Flags, q: int, step: int, zero: float) -> N
 
 
 @part
-def _compare(
-    quantity: Floats,
-    missing: Flags,
-    q: int,
-    step: int,
-    numbers: Floats,
-    s: int,
-    to_true: Floats,
-    to_false: Floats,
-    t: int,
-) -> None:
-    """Write how far a comparison of two quantities is from being true and from being false."""
-    unit, margin, max_gap = numbers[s, 0], numbers[s, 1], numbers[s, 2]
+def _compare(stacks: _Stacks, q: int, t: int, step: int, numbers: Floats) -> None:
+    """Write at ``t`` how far the quantities at ``q`` and above it are from comparing as asked.
+
+    That is told for each candidate of being true and of being false; ``numbers (3,)`` are the unit,
+    the margin of what must differ and the largest gap.
+    """
+    quantity, missing, to_true, to_false = stacks
+    unit, margin, max_gap = numbers[0], numbers[1], numbers[2]
     is_opposite, is_order = step in (_ABOVE, _UNEQUAL), step in (_AT_MOST, _ABOVE)
     for c in range(quantity.shape[1]):
         raw = quantity[q, c] - quantity[q + 1, c]
@@ -296,8 +313,12 @@ def _compare(
 
 
 @part
-def _join_conditions(to_true: Floats, to_false: Floats, t: int, step: int) -> None:
-    """Join two conditions by ``and``, ``or`` or ``=>``."""
+def _join_conditions(stacks: _Stacks, t: int, step: int) -> None:
+    """Join the conditions at ``t`` and above it by ``and``, ``or`` or ``=>``, for each candidate.
+
+    What lacks to both adds up, and of two ways the shorter counts.
+    """
+    to_true, to_false = stacks.to_true, stacks.to_false
     for c in range(to_true.shape[1]):
         true, false = to_true[t, c], to_false[t, c]
         if step == _AND:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proce.arguments import brief, checked
-from proce.arrays import Array
+from proce.arrays import Array, missing_cells
 from proce.errors import RuleError
 from proce.schema.codec import Codec
-from proce.schema.entries import missing_cells
 from proce.schema.row_arguments import check_array, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax

@@ -7,7 +7,7 @@ from typing import Any
 from proce.errors import ProceError
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import OUTCOMES
+from proce.explanation.record.outcome import OUTCOMES, count_actions
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import Tally, change_text, tallies
 from proce.explanation.tables.groups import Group, groups_of
@@ -102,6 +102,6 @@ def _row(
         "probability": finite_or_none(row.probability),
         "new_probability": row.probabilities[0].item() if ranked else None,
         "distance": finite_or_none(row.losses[0, Loss.DISTANCE].item()) if ranked else None,
-        "n_actions": sum(cell.kind.by_hand for cell in best) if ranked else None,
+        "n_actions": count_actions(row.changes[0]).item() if ranked else None,
         "actions": " ".join(instructions(best, row.context)),
     }

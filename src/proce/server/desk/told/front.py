@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, cells_differ
+from proce.compiled.copies import groups_of
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.outcome import Change, count_actions
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.losses import Loss, chance_of_loss
@@ -33,22 +34,23 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
     ranked
         The changed cells of each of its ways.
     """
+    n_told, counts = len(row.rows), count_actions(row.changes).tolist()
     told = [
-        _member(row, rank, row.probabilities[rank - 1].item(), row.losses[rank - 1], cells)
-        for rank, cells in enumerate(ranked, 1)
+        _member(row, rank, row.probabilities[rank - 1].item(), row.losses[rank - 1], count, cells)
+        for rank, (count, cells) in enumerate(zip(counts, ranked, strict=True), 1)
     ]
     front = row.front
     if front is None or front.changes is None:
         return told
-    differ = np.any(cells_differ(front.rows[:, None], row.rows[None]), axis=-1)
-    others = np.flatnonzero(np.all(differ, axis=1))
+    firsts, group = groups_of(np.concatenate([row.rows, front.rows]))
+    others = np.flatnonzero(firsts[group[n_told:]] >= n_told)
     rows, losses = front.rows[others], front.losses[others]
-    cells_of = _cells(row, rows, _kinds(row, rows, front.changes[others]))
+    kinds = _kinds(row, rows, front.changes[others])
     chances = chance_of_loss(losses[:, Loss.PREDICTION]).tolist()
-    return told + [
-        _member(row, None, chance, own, cells)
-        for chance, own, cells in zip(chances, losses, cells_of, strict=True)
-    ]
+    members = zip(
+        chances, losses, count_actions(kinds).tolist(), _cells(row, rows, kinds), strict=True
+    )
+    return told + [_member(row, None, *member) for member in members]
 
 
 def _member(
@@ -56,6 +58,7 @@ def _member(
     rank: int | None,
     probability: float,
     losses: Array,
+    n_actions: int,
     cells: Sequence[ChangedCell],
 ) -> Plain:
     return {
@@ -63,7 +66,7 @@ def _member(
         "probability": probability,
         "distance": finite_or_none(losses[Loss.DISTANCE].item()),
         "prototype": finite_or_none(losses[Loss.PROTOTYPE].item()),
-        "n_actions": sum(cell.kind.by_hand for cell in cells),
+        "n_actions": n_actions,
         "changes": [brief_change(cell, row.context) for cell in cells],
     }
 

@@ -1,4 +1,4 @@
-"""The tensors of a saved explainer."""
+"""The arrays of a saved explainer."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from proce.causal.models.saved import SavedCauses
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.sklearn_file import estimator_bytes
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.saving.looks import looks_tensors
+from proce.methods.saving.looks import looks_arrays
 
 
-def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Array]:
-    """Return everything of fitted parts that is kept as a tensor, by name."""
+def fitted_arrays(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Array]:
+    """Return everything of fitted parts that is kept as an array, by name."""
     codec = fitted.codec
     latents, predicted = fitted.index.members
-    tensors = {
+    arrays = {
         "codec.low": codec.low,
         "codec.span": codec.span,
         "codec.may_miss": codec.may_miss,
@@ -25,11 +25,11 @@ def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> d
         "predicted": predicted,
         "answers": fitted.classifier.predict_proba(probe_rows(codec)),
         **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
-        **looks_tensors(fitted.looks),
+        **looks_arrays(fitted.looks),
         **{f"equation.{number}": weights for number, weights in causes.weights.items()},
     }
     for number, model in causes.estimators.items():
-        tensors[f"trees.{number}"] = np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
+        arrays[f"trees.{number}"] = np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
     if rows and fitted.left_out is None:
-        tensors["rows"] = fitted.rows
-    return tensors
+        arrays["rows"] = fitted.rows
+    return arrays
