@@ -187,7 +187,9 @@ def test_the_start_anywhere_reaches_from_bound_to_bound(world):
         lower, upper = problem.limits.lower[0, position], problem.limits.upper[0, position]
         evenly = np.linspace(lower, upper, len(moved))
         assert np.abs(np.sort(moved) - evenly).max() < 0.05
-    assert set(first[:, CITY].tolist()) == {0.0, 1.0, 2.0}
+    cities, counts = np.unique(first[first[:, CITY] != person[0, CITY], CITY], return_counts=True)
+    assert len(cities) == 2  # besides north, her own
+    assert counts.min() > 0.9 * counts.max()
 
 
 def test_in_hard_mode_a_feature_and_its_switch_start_together(world, ann):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.search import GeneKind, Genome, SearchError
+from proce.search.genome import permitted_values
 
 REAL, GRID, LEVEL = GeneKind
 
@@ -124,3 +125,20 @@ def test_repair_is_idempotent_and_keeps_every_limit(genes):
     counts = (once - of.origin) / np.where(of.step > 0, of.step, 1.0)
     on_grid = (of.step == 0) | (np.abs(counts - np.round(counts)) < 1e-6)
     assert bool((home | (inside & on_grid & of.movable)).all())
+
+
+def test_values_are_drawn_as_likely_as_each_other():
+    draws = (np.arange(12)[:, None] + 0.5) / 12  # (c, g)
+    lower, upper, step = (
+        np.array([0.0, 0.25, 2.0]),
+        np.array([2.0, 0.75, 4.0]),
+        np.array([1, 0.25, 0]),
+    )
+    levels, grid, reals = permitted_values(draws, lower, upper, step).T
+    assert levels.tolist() == [0.0] * 4 + [1.0] * 4 + [2.0] * 4
+    assert grid.tolist() == [0.25] * 4 + [0.5] * 4 + [0.75] * 4
+    assert reals == pytest.approx(2 + 2 * draws[:, 0])
+
+
+def test_where_bounds_meet_every_draw_is_the_one_value():
+    assert permitted_values(np.array([0.0, 0.999]), 3.0, 3.0, 1.0).tolist() == [3.0, 3.0]

@@ -19,6 +19,7 @@ from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.features.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
+from proce.search.genome import permitted_values
 
 Start = Literal["mixed", "gaussian", "anywhere"]
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
@@ -149,17 +150,17 @@ def initial_population(
         [reach, np.ones(n_genes - len(reach), dtype=reach.dtype)]
     )  # switches: 0 or 1
     gaussian = own + _START_DEVIATION * reach_of_genes * quantiles(first)
-    redrawn = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
+    redrawn = permitted_values(second, genome.lower[:, None], genome.upper[:, None], genome.step)
     is_level = genome.kind == GeneKind.LEVEL
     if start == "gaussian":
-        level = np.where(third < _LEVEL_REDRAW_CHANCE, np.rint(redrawn), own)
+        level = np.where(third < _LEVEL_REDRAW_CHANCE, redrawn, own)
         return genome.repair(np.where(is_level, level, gaussian))
     if start == "anywhere":
-        changed = np.where(is_level, np.rint(redrawn), redrawn)
+        changed = redrawn
         changed[..., gene_map.n_features :] = 1.0
     else:
         near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
-        level = np.where(third < _NOISY_LEVEL_CHANCE, np.rint(redrawn), near)
+        level = np.where(third < _NOISY_LEVEL_CHANCE, redrawn, near)
         is_noisy = np.arange(size) % 3 == 0
         changed = np.where(is_noisy[:, None], np.where(is_level, level, gaussian), near)
     n_movable = np.maximum(genome.movable[:, : gene_map.n_features].sum(-1), 1)

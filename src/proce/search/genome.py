@@ -138,6 +138,24 @@ class Genome(NamedTuple):
         return repaired
 
 
+def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> Array:
+    """Return values between bounds, each as likely as the others, from draws between 0 and 1.
+
+    Parameters
+    ----------
+    draws
+        ``(…, g)``, below 1.
+    lower, upper
+        The bounds, on the grid where there is one, in a shape that broadcasts to the draws.
+    step
+        ``(g,)``, the steps of the grid; 0 for reals.
+    """
+    width = upper - lower
+    spacing = np.where(step > 0, step, 1.0)
+    on_grid = lower + spacing * np.floor(draws * (width / spacing + 1))
+    return np.where(step > 0, on_grid, lower + draws * width)
+
+
 def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:
     """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
     spacing = np.where(step > 0, step, 1.0)

@@ -19,6 +19,7 @@ from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Codec, MixedDistance
+from proce.search.genome import permitted_values
 from proce.streams import Purpose, RowStreams
 
 _MIN_DISTANCE = 1e-9  # a distance of zero would be infinitely fit
@@ -267,11 +268,7 @@ class _GeneticSearch:
         """Return permitted values, each as likely as the others, from draws ``(c, g)``."""
         genome, genes = self.task.genome, self.genes
         lower, upper = (end[self.position, genes] for end in (genome.lower, genome.upper))
-        step = genome.step[genes]
-        grid_step = np.where(step > 0, step, 1.0)
-        on_grid = lower + grid_step * np.floor(draws * ((upper - lower) / grid_step + 1))
-        values: Floats = np.where(step > 0, on_grid, lower + draws * (upper - lower))
-        return values
+        return permitted_values(draws, lower, upper, genome.step[genes])
 
 
 def _failure_note(n_genes: int, size: int, n_rounds: int) -> str:
