@@ -274,7 +274,7 @@ def compare(folder: Path, before: str, after: str) -> None:
             if first and second:
                 ratios.append(second / first)
         totals += counts
-        ratio = f"{np.mean(ratios):.4f}" if ratios else "-"
+        ratio = f"{np.exp(np.mean(np.log(ratios))):.4f}" if ratios else "-"
         print(
             f"{file.stem:48}{counts['rows']:4}{counts['bits']:6}{counts['cells']:7}"
             f"{counts['ways']:6}{counts['outcome']:9}  {ratio}"
