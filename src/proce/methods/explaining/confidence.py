@@ -9,7 +9,7 @@ from proce.causal import Ensemble
 from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, kept_by
 from proce.explanation import done_by_hand, has_moved
-from proce.methods.searching.chances import SURE
+from proce.explanation.record.counterfactuals import SURE
 from proce.objective import CounterfactualProblem, EquationDoubt
 from proce.objective.doubts.doubt import judge_draws
 

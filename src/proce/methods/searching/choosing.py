@@ -15,7 +15,7 @@ from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
-from proce.methods.searching.chances import SLACK
+from proce.methods.searching.chances import as_sure
 from proce.search.survival import Candidates, survive
 
 DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
@@ -23,6 +23,7 @@ _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 FIRST, CLOSEST, BALANCED, TYPICAL = range(4)
 _PICKS = {"first": FIRST, "closest": CLOSEST, "balanced": BALANCED, "typical": TYPICAL}
 PREDICTION, PROTOTYPE, DISTANCE = int(Loss.PREDICTION), int(Loss.PROTOTYPE), int(Loss.DISTANCE)
+_is_as_sure = part(as_sure)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -197,17 +198,17 @@ def write_choice(
                     sets[c, a // 64] |= _ONE << np.uint64(a % 64)
         if terms.is_sparse:
             if is_typical:
-                _keep_near(own, lacks, among, terms.within, SLACK)
+                _keep_near(own, lacks, among, terms.within)
             _drop_needless(own, lacks, sets, is_typical, among, dropped)
             preferred = PROTOTYPE if is_typical else DISTANCE
             _drop_alike(rows[i], terms.reach, own, lacks, sets, preferred, among, dropped)
         _drop_outdone(lacks, sets, among, dropped)
-        limit = _surest_limit(lacks, among, SLACK)
+        least = _least(lacks, among)
         n_chosen, all_at_once = ZERO, terms.pick == FIRST and not only_firm
         for group in range(1 if only_firm or all_at_once else 2):
             size = ZERO
             for c in range(p):
-                if among[c] and (all_at_once or (lacks[c] <= limit) == (group == 0)):
+                if among[c] and (all_at_once or _is_as_sure(lacks[c], least) == (group == 0)):
                     members[size] = c
                     size += 1
             n_chosen = rank(own, size, terms, work, order[i], n_chosen)
@@ -216,27 +217,24 @@ def write_choice(
 
 
 @part
-def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
-    """Return what a candidate may lack at most to be one of the surest of its row.
-
-    That is the least that any that counts ``(p,)`` lacks; more by the slack if none is sure.
-    """
+def _least(lacks: Floats, among: Flags) -> float:
+    """Return the least that a candidate of a row that counts lacks, of ``(p,)`` each."""
     least = np.inf
     for c in range(len(lacks)):
         if among[c] and lacks[c] < least:
             least = lacks[c]
-    return least + slack if least > 0 else least
+    return least
 
 
 @part
-def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack: float) -> None:
+def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float) -> None:
     """Let candidates of a row no longer count that are too far beyond the closest of the surest.
 
     ``losses`` are ``(p, 3)``, what they lack is ``(p,)``, and ``among (p,)`` is written.
     """
-    limit, closest = _surest_limit(lacks, among, slack), np.inf
+    least, closest = _least(lacks, among), np.inf
     for c in range(len(lacks)):
-        if among[c] and lacks[c] <= limit:
+        if among[c] and _is_as_sure(lacks[c], least):
             closest = min(closest, losses[c, DISTANCE])
     for c in range(len(lacks)):
         among[c] = among[c] and _is_near(losses[c, DISTANCE], closest, within)
