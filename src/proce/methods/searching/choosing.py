@@ -5,7 +5,7 @@ is sure to work is infinite for one that does not count: that it is not feasible
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,6 +101,17 @@ def choose(pool: Pool, choice: Choice) -> Ints:
     rows, by_hand, losses, missing = map(np.ascontiguousarray, pool)
     write_choice(rows, by_hand, losses, missing, among, terms, order)
     return order
+
+
+def near_limit(closest: Any, within: float) -> Any:
+    """Return how far a candidate may be that is at most ``within`` times as far as the closest.
+
+    What is beyond it by rounding is not. Kernels ask it of one row.
+    """
+    return within * closest + 1e-12
+
+
+_near_limit = part(near_limit)
 
 
 def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
@@ -236,14 +247,9 @@ def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float) -> No
     for c in range(len(lacks)):
         if among[c] and _is_as_sure(lacks[c], least):
             closest = min(closest, losses[c, DISTANCE])
+    limit = _near_limit(closest, within)
     for c in range(len(lacks)):
-        among[c] = among[c] and _is_near(losses[c, DISTANCE], closest, within)
-
-
-@part
-def _is_near(distance: float, closest: float, within: float) -> bool:
-    """Return whether a candidate is at most ``within`` times as far as the closest."""
-    return distance <= within * closest + 1e-12
+        among[c] = among[c] and losses[c, DISTANCE] <= limit
 
 
 @part
@@ -389,6 +395,7 @@ def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
     closest = np.inf
     for s in range(size):
         closest = min(closest, losses[members[s], DISTANCE])
+    limit = _near_limit(closest, terms.within)
     best, least = 0, np.inf
     for s in range(size):
         c = members[s]
@@ -399,8 +406,7 @@ def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
             for k in range(scaled.shape[1]):
                 key += scaled[c, k] * scaled[c, k]
         else:
-            is_near = _is_near(losses[c, DISTANCE], closest, terms.within)
-            key = losses[c, PROTOTYPE] if is_near else np.inf
+            key = losses[c, PROTOTYPE] if losses[c, DISTANCE] <= limit else np.inf
         if key < least:
             best, least = s, key
     return best

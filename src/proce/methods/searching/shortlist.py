@@ -17,7 +17,7 @@ from proce.explanation import Fronts, changes_of
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts, near_limit
 from proce.methods.searching.firming import firm_up
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
@@ -121,7 +121,7 @@ def make_shortlist(
         pool = _improve(improved, pool, scanned)
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if problem.is_squared else 1)
     if problem.likeness is not None:
-        limit = factor * pool.feasible_distance.min(1)
+        limit = near_limit(pool.feasible_distance.min(1), factor)
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
         pool = concatenate([pool, assess(improved, typical)])
     judge = _judge_with_firmer if sparse and problem.doubts else _judge
