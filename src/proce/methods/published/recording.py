@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, cells_differ
-from proce.compiled.copies import distinct
+from proce.compiled.copies import distinct, rounded
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
@@ -88,7 +88,7 @@ def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
 def _without_copies(owner: Array, rows: Array, passed: Array) -> Array:
     """Return the positions of rows ``(n, f)`` but for those that passed as another of its owner."""
     kept, passing = ~passed, np.flatnonzero(passed)
-    kept[passing[distinct(np.column_stack([owner, rows])[passing])]] = True
+    kept[passing[distinct(np.column_stack([owner, rounded(rows)])[passing])]] = True
     return np.flatnonzero(kept)
 
 

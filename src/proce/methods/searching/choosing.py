@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words, expand, scatter
+from proce.arrays import Array, Flags, Floats, Ints, Words, expand, scatter
 from proce.compiled.cells import unit_gap
-from proce.compiled.copies import first_of_each
+from proce.compiled.copies import first_of_each, rounded
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
@@ -97,7 +97,7 @@ def choose(pool: Pool, choice: Choice) -> Ints:
         _PICKS[choice.pick],
         float(choice.within),
     )
-    among = first_of_each(_rounded(pool.rows), np.isfinite(pool.missing))
+    among = first_of_each(rounded(pool.rows), np.isfinite(pool.missing))
     rows, by_hand, losses, missing = map(np.ascontiguousarray, pool)
     write_choice(rows, by_hand, losses, missing, among, terms, order)
     return order
@@ -124,18 +124,12 @@ def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     is_feasible
         ``(i, p)``, which of them count.
     """
-    counts = first_of_each(_rounded(rows), is_feasible)
+    counts = first_of_each(rounded(rows), is_feasible)
     n_rows, n_candidates = counts.shape
     positions = expand(np.arange(float(n_candidates))[:, None], n_rows, n_candidates, 1)
     candidates = Candidates(positions, losses, np.where(counts, 0.0, np.inf))
     ranked = survive([candidates], n_candidates, "deb")
     return scatter(counts, 1, ranked.genes[..., 0].astype(np.int64), ranked.front)
-
-
-def _rounded(rows: Array) -> Array:
-    """Return rows in which entries that differ by rounding are the same, but for unlucky ones."""
-    with np.errstate(over="ignore"):  # equations can lead anywhere
-        return np.rint(rows / MIN_DIFFERENCE)
 
 
 class _Terms(NamedTuple):

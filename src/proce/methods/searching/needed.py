@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, lowest_of_each, nth_of_owner, with_rows
-from proce.compiled.copies import groups_of
+from proce.compiled.copies import groups_of, rounded
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
@@ -115,7 +115,7 @@ def passed_when_shortened(
         own = replaced[nth == turn]  # one of each row at most
         rows[own] = after.rows[own]
         passed[own] = False
-        _, same = groups_of(np.column_stack([after.owner, rows]))
+        _, same = groups_of(np.column_stack([after.owner, rounded(rows)]))
         is_shown = np.isin(same[own], same[passed])
         passed[own] = np.isfinite(after.missing[own]) & ~is_shown
     return passed
