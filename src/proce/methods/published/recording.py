@@ -13,7 +13,7 @@ from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, la
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import CallLimits, Requirement
+from proce.objective import CallLimits
 from proce.schema import Codec, MixedDistance
 
 
@@ -26,7 +26,7 @@ def open_call(
     context = call_context(
         common.codec, common.classifier, options, limits, requirement, common.class_labels
     )
-    return Call(context, common.classifier, options, limits, X, progress)
+    return Call(context, common.classifier, requirement, options, limits, X, progress)
 
 
 def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
@@ -80,7 +80,7 @@ def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
         factual=factual,
         target=task.target[owner],
         classifier=common.classifier,
-        requirement=Requirement(common.classifier.threshold, margin=0.0),
+        requirement=call.requirement,
         rules=common.rules,
     )
 
