@@ -16,6 +16,11 @@ def first_of_each(rows: Floats, counts: Flags) -> Flags:
     return _marked(rows, counts)[0]
 
 
+def firsts_of(rows: Floats) -> Ints:
+    """Return which row of its group each of the rows ``(i, n, f)`` equals first, ``(i, n)``."""
+    return _marked(rows, np.ones(rows.shape[:2], np.bool_))[1]
+
+
 def distinct(rows: Floats) -> Ints:
     """Return the positions of the different rows of ``(n, f)``, each where it first appears."""
     return groups_of(rows)[0]
