@@ -17,6 +17,7 @@ from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.checking import FrameRows, check_candidates
+from proce.methods.searching.pruning import ends_farther
 from proce.methods.searching.shortlist import Shortlist, change_kinds
 from proce.methods.searching.solution import Solution
 from proce.objective import CounterfactualProblem
@@ -66,8 +67,8 @@ def _shorten(
     rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
     checked = check_candidates(problem, frame_rows, owner, rows, changes)
     can_go = checked.passed & realised.by_hand[:, 0].any(-1)
-    if problem.mode == "soft":
-        can_go &= part.final_distance(realised)[:, 0] <= shortlist.losses[line, Loss.DISTANCE]
+    distance = part.final_distance(realised)[:, 0]
+    can_go &= ~ends_farther(problem, distance, shortlist.losses[line, Loss.DISTANCE])
     if problem.likeness is not None:  # an action that makes a row more typical is not for nothing
         told = np.stack([shortlist.rows[line], checked.shown.told()], axis=1)
         before, after = np.moveaxis(part.typicality_loss(told), 1, 0)
@@ -77,7 +78,6 @@ def _shorten(
     if not len(good):
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
-    distance = part.final_distance(realised)[:, 0]
     best = good[lowest_of_each(line[good], distance[good])]  # the closest variant
     replaced = line[best]
     new: dict[str, Array] = {
