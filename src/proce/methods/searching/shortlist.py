@@ -25,6 +25,7 @@ from proce.methods.searching.trials import Trials, assess, concatenate
 from proce.methods.searching.typical import most_typical
 from proce.objective import CounterfactualProblem
 from proce.objective.problem import are_sound
+from proce.objective.terms import most_changes
 from proce.search import SearchResult
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
@@ -125,7 +126,8 @@ def make_shortlist(
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
         pool = concatenate([pool, assess(improved, typical)])
     judge = _judge_with_firmer if sparse and problem.doubts else _judge
-    realised, losses, _, missing = judge(problem, pool, max_changes)
+    most = most_changes(max_changes)
+    realised, losses, _, missing = judge(problem, pool, most)
     order = choose(
         Pool(realised.point, realised.by_hand, losses, missing),
         Choice(
@@ -147,19 +149,15 @@ def make_shortlist(
         losses[owner, positions],
         realised.expected[owner, positions],
         missing[owner, positions],
-        _fronts(problem, search, max_changes)
-        if keep_fronts
-        else Fronts.empty(realised.point.shape[-1]),
+        _fronts(problem, search, most) if keep_fronts else Fronts.empty(realised.point.shape[-1]),
         _nearest_misses(search),
     )
 
 
-def _judge_with_firmer(
-    problem: CounterfactualProblem, pool: Trials, max_changes: int | None
-) -> _Judged:
+def _judge_with_firmer(problem: CounterfactualProblem, pool: Trials, most: float) -> _Judged:
     """Return what :func:`_judge` does, with closer ways added that are sure to work."""
-    near = _judge(problem, pool, max_changes)
-    firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), max_changes)
+    near = _judge(problem, pool, most)
+    firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), most)
     columns = zip(vars(near.realised).values(), vars(firm.realised).values(), strict=True)
     return _Judged(
         Actions(*(np.concatenate(column, axis=1) for column in columns)),
@@ -169,14 +167,16 @@ def _judge_with_firmer(
     )
 
 
-def _judge(problem: CounterfactualProblem, pool: Trials, max_changes: int | None) -> _Judged:
-    """Return candidates as a person would see them, and what each lacks to be sure."""
+def _judge(problem: CounterfactualProblem, pool: Trials, most: float) -> _Judged:
+    """Return candidates as a person would see them, and what each lacks to be sure.
+
+    One that acts on more than the ``most`` features, or holds them, is not feasible.
+    """
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.without_doubts().score(realised)
     feasible = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
     feasible &= np.isfinite(pool.violation)  # that of copies is not
-    if max_changes is not None:
-        feasible &= realised.count <= max_changes
+    feasible &= realised.count <= most
     missing = missing_chances(problem, realised, feasible)
     return _Judged(realised, scored.losses, feasible, missing)
 
@@ -244,14 +244,10 @@ def change_kinds(realised: Actions) -> Array:
     return changes_of(realised.acted_on | realised.consequence, realised.by_hand)
 
 
-def _fronts(
-    problem: CounterfactualProblem, search: SearchResult, max_changes: int | None
-) -> Fronts:
+def _fronts(problem: CounterfactualProblem, search: SearchResult, most: float) -> Fronts:
     """Return the feasible members of populations that no other dominates."""
     population, losses = problem.realise(search.population.genes), search.population.losses
-    is_feasible = search.population.violation <= 0
-    if max_changes is not None:
-        is_feasible = is_feasible & (population.count <= max_changes)
+    is_feasible = (search.population.violation <= 0) & (population.count <= most)
     flags = find_fronts(population.point, losses, is_feasible)
     owner, member = np.nonzero(flags)
     return Fronts(
