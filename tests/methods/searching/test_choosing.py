@@ -8,7 +8,7 @@ import pytest
 from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts, near_limit
-from proce.methods.searching.typical import most_typical
+from proce.methods.searching.shortlist import most_typical
 
 
 def shown(by_hand, losses, missing, *, ends=None, **options) -> list[int]:
@@ -91,7 +91,7 @@ def test_what_is_too_far_by_rounding_alone_is_near_in_the_search_and_where_it_is
     population = SimpleNamespace(
         losses=losses[None], violation=np.zeros((1, 3)), genes=np.arange(3.0)[None, :, None]
     )
-    genes = most_typical(SimpleNamespace(population=population), near_limit(np.array([0.1]), 10), 3)
+    genes = most_typical(SimpleNamespace(population=population), near_limit(np.array([0.1]), 10))
     assert genes.ravel().tolist() == [1, 0, 2]
     assert shown(np.eye(3), losses, np.zeros(3), is_typical=True) == [0, 1]
 

@@ -22,7 +22,6 @@ from proce.methods.searching.firming import firm_up
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.trials import Trials, assess, concatenate
-from proce.methods.searching.typical import most_typical
 from proce.objective import CounterfactualProblem
 from proce.objective.problem import are_sound
 from proce.objective.terms import most_changes
@@ -123,7 +122,7 @@ def make_shortlist(
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if problem.is_squared else 1)
     if problem.likeness is not None:
         limit = near_limit(pool.feasible_distance.min(1), factor)
-        typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
+        typical = improved.realise(most_typical(search, limit))
         pool = concatenate([pool, assess(improved, typical)])
     judge = _judge_with_firmer if sparse and problem.doubts else _judge
     most = most_changes(max_changes)
@@ -237,6 +236,18 @@ def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
     return np.concatenate(
         [search.archive.genes[:, None], population.genes[instances, kept]], axis=1
     )
+
+
+def most_typical(search: SearchResult, limit: Array) -> Array:
+    """Return genes ``(i, s, g)`` of the candidates that look most like their targets.
+
+    Candidates beyond the distance ``limit (i,)`` and infeasible ones come last.
+    """
+    population = search.population
+    near = (population.violation <= 0) & (population.losses[..., Loss.DISTANCE] <= limit[:, None])
+    order = np.where(near, population.losses[..., Loss.PROTOTYPE], np.inf)
+    first = np.argsort(order, axis=1, kind="stable")[:, :_POOL_SIZE]
+    return population.genes[np.arange(len(first))[:, None], first]
 
 
 def change_kinds(realised: Actions) -> Array:
