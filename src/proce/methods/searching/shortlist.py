@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, expand
+from proce.arrays import Array, Floats, Ints, expand
 from proce.causal import Actions
 from proce.explanation import Fronts, changes_of
 from proce.losses import Loss
@@ -190,11 +190,7 @@ def _nearest_misses(search: SearchResult) -> Array:
 def _by_lacking(search: SearchResult) -> Array:
     """Return the positions ``(i, n)`` of a population from the least violation to the most."""
     population = search.population
-    order = np.argsort(population.losses[..., Loss.DISTANCE], axis=1, kind="stable")
-    by_violation = np.argsort(
-        np.take_along_axis(population.violation, order, 1), axis=1, kind="stable"
-    )
-    return np.take_along_axis(order, by_violation, 1)
+    return np.lexsort((population.losses[..., Loss.DISTANCE], population.violation))
 
 
 def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
@@ -224,18 +220,20 @@ def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
     n_feasible = np.where(n_feasible > 0, n_feasible, order.shape[1])
     size = min(size, order.shape[1]) - 1
     near = expand(np.arange(size // 2), len(order), -1)
-    steps = np.linspace(0, 1, size - size // 2)
-    far = (
-        (size // 2 + steps * np.maximum((n_feasible - 1 - size // 2), 0)[:, None])
-        .round()
-        .astype(np.int64)
-    )
+    first = np.full_like(n_feasible, size // 2)
+    far = spread(first, n_feasible - 1, np.linspace(0, 1, size - size // 2))
     nth = np.minimum(np.concatenate([near, far], axis=1), n_feasible[:, None] - 1)
     kept = np.take_along_axis(order, nth, 1)
     instances = np.arange(len(order))[:, None]
     return np.concatenate(
         [search.archive.genes[:, None], population.genes[instances, kept]], axis=1
     )
+
+
+def spread(first: Ints, last: Ints, shares: Floats) -> Ints:
+    """Return positions ``(i, s)`` at shares ``(s,)`` of the way from first to last ``(i,)``."""
+    way = shares * np.maximum(last - first, 0)[:, None]
+    return (first[:, None] + way).round().astype(np.int64)
 
 
 def most_typical(search: SearchResult, limit: Array) -> Array:
