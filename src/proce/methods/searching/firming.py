@@ -15,7 +15,7 @@ import numpy as np
 from proce.arrays import Array, expand
 from proce.compiled.copies import firsts_of
 from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.polishing import as_far, numbers_of
+from proce.methods.searching.polishing import as_far
 from proce.methods.searching.scan import first_of_each_set
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
@@ -94,9 +94,7 @@ def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Array
     schema = problem.codec.schema
     n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
     level = np.arange(rows.shape[1])[:, None] % np.array(n_levels)
-    is_alone = (
-        near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~numbers_of(problem.codec)
-    )
+    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~problem.codec.is_ordered
     return np.where(is_alone, level, rows)
 
 
