@@ -130,12 +130,10 @@ def as_far(
     drawn = np.empty(shape)
     draw_in(
         np.ascontiguousarray(trials.rows),
-        np.ascontiguousarray(trials.by_hand),
+        np.ascontiguousarray(trials.by_hand & problem.codec.is_ordered),
         np.ascontiguousarray(trials.expected),
-        problem.codec.is_ordered,
         np.array(pairs),
         np.require(shares, np.float64, ("C", "W")),  # of others there would be another version
-        n_turns,
         drawn,
     )
     return drawn
@@ -152,27 +150,25 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
 @kernel
 def draw_in(
     rows: Floats,  # (n, 1, f)
-    by_hand: Flags,  # (n, 1, f)
+    moves: Flags,  # (n, 1, f), which numbers are acted on
     expected: Floats,  # (n, 1, f)
-    is_number: Flags,  # (f,)
     pairs: Floats,  # (p, 2), what the number whose turn it is keeps, and what the others do
     alike: Floats,  # (n, a)
-    n_turns: int,
-    drawn: Floats,  # (n, n_turns * p + a, f); written
+    drawn: Floats,  # (n, turns * p + a, f); written
 ) -> None:
-    """Write variants of each candidate ``n``: one number after the other nearer, or all alike.
+    """Write variants of candidates ``(n, 1, f)``: one number after the other nearer, or all alike.
 
-    In each turn one of the numbers acted on keeps the first share of each pair of its way from
-    where it is expected by itself, and the others keep the second; at last all keep each share
-    ``alike``.
+    In each turn one of the numbers that move keeps the first share of each pair of its way from
+    where it is expected by itself, the others the second; at last all keep each share ``alike``.
     """
-    n_features, n_pairs = len(is_number), len(pairs)
+    n_features, n_pairs = rows.shape[2], len(pairs)
+    n_turns = (drawn.shape[1] - alike.shape[1]) // n_pairs
     for n in range(len(rows)):
         for v in range(drawn.shape[1]):
             turn, number = v // n_pairs, 0  # the numbers that are moved have their turns in order
             for f in range(n_features):
                 value = rows[n, 0, f]
-                if by_hand[n, 0, f] and is_number[f]:
+                if moves[n, 0, f]:
                     if turn >= n_turns:
                         share = alike[n, v - n_turns * n_pairs]
                     else:
