@@ -1,6 +1,5 @@
 """Whether rows, as they are shown, obey every limit."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ from proce.arrays import Array, Flags, Floats
 from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel
 from proce.objective.limits import SHOWN_ROUNDING, Limits
-from proce.objective.terms import FACTUAL, add_beyond_limits
+from proce.objective.terms import FACTUAL, add_beyond_limits, most_changes
 from proce.schema import Codec
 
 
@@ -81,7 +80,7 @@ def _asked(
         codec.reach,
         codec.is_number,
         codec.avoided,
-        math.inf if max_changes is None else float(max_changes),
+        most_changes(max_changes),
     )
     values, moves, acts = map(np.ascontiguousarray, (rows, moved, by_hand))
     write_obeying(values, moves, acts, bounds, beyond, obeys)

@@ -104,7 +104,7 @@ class Terms(NamedTuple):
             tables.places,
             measure,
             charge,
-            np.full(len(factual), math.inf if max_changes is None else max_changes, np.float64),
+            np.full(len(factual), most_changes(max_changes)),
             np.tile(requirement.numbers, (len(factual), 1)),
         )
 
@@ -140,6 +140,11 @@ class Terms(NamedTuple):
         losses[..., Loss.DISTANCE], violation = self.measured(realised)
         add_shortfall(np.ascontiguousarray(chances), self.target, self.required, violation)
         return losses, violation
+
+
+def most_changes(max_changes: int | None) -> float:
+    """Return the most actions and holds of a candidate; infinite without such a limit."""
+    return math.inf if max_changes is None else float(max_changes)
 
 
 @kernel

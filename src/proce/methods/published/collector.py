@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array
-from proce.compiled.copies import first_of_each
+from proce.compiled.copies import first_of_each, rounded
 from proce.methods.published.task import Task
 
 
@@ -52,7 +52,7 @@ class CounterfactualCollector:
         """
         collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
         counts = np.insert(self.filled[positions], self.rows.shape[1], True, axis=1)
-        new = first_of_each(collected, counts)[:, -1]
+        new = first_of_each(rounded(collected), counts)[:, -1]
         receivers = positions[new]
         places = self.counts[receivers]
         self.rows[receivers, places] = rows[new]

@@ -147,9 +147,7 @@ def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
     rows = np.broadcast_to(members, (len(people), *members.shape))
     gower, grafted = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
     distance = gower.mean(grafted, task.factual[people][:, None]).round(_DISTANCE_DECIMALS)
-    order = np.argsort(distance, axis=1, kind="stable")
-    foreign = ~np.take_along_axis(task.allowed(rows, people), order, 1)
-    return np.take_along_axis(order, np.argsort(foreign.astype(np.uint8), axis=1, kind="stable"), 1)
+    return np.lexsort((distance, ~task.allowed(rows, people)))
 
 
 def _graft(task: Task, rows: Array, people: Array) -> Array:

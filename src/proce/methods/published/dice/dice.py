@@ -12,7 +12,7 @@ import numpy as np
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Floats
-from proce.compiled.copies import distinct
+from proce.compiled.copies import distinct, rounded
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.messages import score_of
@@ -193,7 +193,7 @@ class _RowSearch:
 
     def _nearest(self, rows: Array) -> Array:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
-        rows = rows[distinct(rows)]
+        rows = rows[distinct(rounded(rows))]
         gower = MixedDistance.gower(self.view.codec)
         distance = gower.mean(rows, self.task.factual[self.position])
         return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]
