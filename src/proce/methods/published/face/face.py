@@ -60,14 +60,14 @@ class Face(Published[FaceSettings]):
 
     def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> PathRegions:
         settings: FaceSettings = self.settings_
-        rows = common.rows[distinct(common.rows)]
-        if len(rows) <= settings.n_neighbours:
+        positions = distinct(common.rows)
+        if len(positions) <= settings.n_neighbours:
             raise SearchError(
-                f"the training frame has {len(rows)} different rows, and n_neighbours is"
+                f"the training frame has {len(positions)} different rows, and n_neighbours is"
                 f" {settings.n_neighbours}; expected more rows than neighbours. Lower"
                 " n_neighbours in FaceSettings, or fit on more rows."
             )
-        regions = PathRegions.fit(common, rows, settings)
+        regions = PathRegions.fit(common, positions, settings)
         if progress is not None:
             progress(Progress("fit", 1, 1))
         return regions
