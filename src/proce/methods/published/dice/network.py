@@ -76,10 +76,10 @@ class DiceNetwork:
             if code is None:
                 matrix[row, first] = (high[position] - low[position]) / codec.span[position]
                 shift[first] = (low[position] - codec.low[position]) / codec.span[position]
-            elif encoding.codes[position] is None:
-                matrix[row, first] = code
-            else:
+            elif encoding.n_levels[position]:
                 matrix[row, first + code] = 1
+            else:
+                matrix[row, first] = code
         return cls(network, encoding, torch.from_numpy(matrix), torch.from_numpy(shift))
 
     def of_row(
