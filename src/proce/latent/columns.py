@@ -142,6 +142,18 @@ class NetworkColumns:
         units, *logits = np.split(outputs, np.cumsum(self.output_sizes)[:-1], axis=-1)
         return units, dict(zip(self.n_levels, logits, strict=True))
 
+    def exact_outputs(self, rows: Array) -> Floats:
+        """Return the outputs ``(n, o)`` that rebuild rows ``(n, f)`` exactly; 0 what is missing.
+
+        Numbers are as in the rows, and each level has a probability.
+        """
+        hot = [
+            rows[:, position, None] == np.arange(n_levels)
+            for position, n_levels in zip(self.levels, self.n_levels.values(), strict=True)
+        ]
+        numbers = np.nan_to_num(rows[:, self.numbers], nan=0.0)
+        return np.concatenate([numbers, *hot], axis=-1, dtype=np.float64)
+
 
 def embedding_size(n_levels: int) -> int:
     """Return how many numbers embed a level: half as many as there are levels, from 2 to 8."""
