@@ -15,6 +15,7 @@ from proce.compiled.copies import distinct
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.face.graph import FaceSettings, points_of
 from proce.methods.published.face.regions import PathRegion, PathRegions
 from proce.methods.published.published import Published
@@ -77,14 +78,12 @@ class Face(Published[FaceSettings]):
         for position in range(len(task)):
             task.report(position + 1)
             results.append(self._find_paths(task, position))
-        rows = np.tile(task.factual[:, None], (1, task.n, 1))
-        found = np.zeros((len(task), task.n), dtype=np.bool_)
+        collector = CounterfactualCollector.empty(task)
         for position, result in enumerate(results):
-            rows[position, : len(result.rows)] = result.rows
-            found[position, : len(result.rows)] = True
+            collector.fill(position, result.rows)
         return Candidates(
-            rows,
-            found,
+            collector.rows,
+            collector.filled,
             np.array([result.unfinished for result in results]),
             tuple(result.steps for result in results),
             {position: result.note for position, result in enumerate(results) if result.note},
