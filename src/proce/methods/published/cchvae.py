@@ -112,7 +112,7 @@ class Cchvae(Published[CchvaeSettings]):
 
     def _draw_latents(self, streams: RowStreams, number: int, centre: Floats) -> Floats:
         """Draw latents ``(a, c, e)`` uniformly in the shell of a round around some ``(a, e)``."""
-        from proce.methods.published.shells import points_in_shells
+        from proce.methods.published.shells import Shells, points_in_shells
 
         n_rows, size = centre.shape
         count, step = self.settings_.n_candidates, float(self.settings_.step)
@@ -120,7 +120,7 @@ class Cchvae(Published[CchvaeSettings]):
         draws = draws.reshape(n_rows, count, size + 1)
         inner, outer = (np.full(n_rows, step * turn) for turn in (number, number + 1))
         every_one = np.ones((n_rows, size), np.bool_)
-        return centre[:, None] + points_in_shells(draws, every_one, inner, outer)
+        return centre[:, None] + points_in_shells(draws, Shells(every_one, inner, outer))
 
     def _decode(self, latents: Floats, factual: Floats) -> Floats:
         """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, decoded some at a time."""
