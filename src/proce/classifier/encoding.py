@@ -41,9 +41,9 @@ class InputEncoding:
         The columns' names: ``age``, ``job=clerk``, ``age is missing``.
     source
         The feature of each column, as a position ``(w,)``.
-    codes
-        For each feature the codes ``(levels, 1)`` that have a column; ``None`` for a
-        feature that is passed on as one number.
+    n_levels
+        How many levels of each feature have a column; 0 for a feature that is passed on as one
+        number.
     is_level
         Which features have levels ``(f,)``.
     may_miss
@@ -57,7 +57,7 @@ class InputEncoding:
     features: tuple[str, ...]
     names: tuple[str, ...]
     source: Array
-    codes: tuple[Array | None, ...]
+    n_levels: tuple[int, ...]
     is_level: Array
     may_miss: Array
     range_map: tuple[Array, Array] | None = None
@@ -94,13 +94,13 @@ class InputEncoding:
         n_features = len(self.features)
         factor, shift = self.range_map or (np.ones(n_features), np.zeros(n_features))
         cells = []
-        for position, codes in enumerate(self.codes):
+        for position, n_levels in enumerate(self.n_levels):
             own = weights.T[self.source == position]
             missing = own[-1] if self.may_miss[position] else None
             number = CellKind.RANK if self.is_level[position] else CellKind.NUMBER
             cells.append(
                 CellInput(
-                    number if codes is None else CellKind.LEVEL,
+                    CellKind.LEVEL if n_levels else number,
                     own if missing is None else own[:-1],
                     missing,
                     factor[position].item(),
@@ -126,23 +126,20 @@ def one_hot(codec: Codec) -> InputEncoding:
     the same whatever the scale of the codec: the unit range is always that from the lowest to the
     highest value of the training rows.
     """
-    codes = [
-        None if isinstance(f, Continuous) else np.arange(float(len(f.levels)))[:, None]
-        for f in codec.schema
-    ]
-    return _encoding("one_hot", codec, codes)
+    n_levels = [0 if isinstance(f, Continuous) else len(f.levels) for f in codec.schema]
+    return _encoding("one_hot", codec, n_levels)
 
 
 def label(codec: Codec) -> InputEncoding:
     """Return the paper's encoding: unit-range numbers, level codes as numbers, missing flags."""
-    return _encoding("label", codec, [None] * len(codec.schema))
+    return _encoding("label", codec, [0] * len(codec.schema))
 
 
-def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> InputEncoding:
+def _encoding(kind: EncodingName, codec: Codec, n_levels: list[int]) -> InputEncoding:
     names: list[str] = []
     source: list[int] = []
-    for position, (feature, level_columns) in enumerate(zip(codec.schema, codes, strict=True)):
-        if isinstance(feature, Continuous) or level_columns is None:
+    for position, feature in enumerate(codec.schema):
+        if isinstance(feature, Continuous) or not n_levels[position]:
             columns = [feature.name]
         else:
             columns = [f"{feature.name}={level}" for level in feature.levels]
@@ -155,7 +152,7 @@ def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> In
         codec.schema.names,
         tuple(names),
         np.array(source + flags, np.int64),
-        tuple(codes),
+        tuple(n_levels),
         ~codec.is_number,
         codec.may_miss,
         None if codec.by_range is codec else codec.range_map,
