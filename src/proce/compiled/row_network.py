@@ -6,27 +6,16 @@ every lane is computed by the same operations in the same order, and nothing is 
 lanes; so what a row gives does not depend on its batch, to the last bit.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import CellKind, entered, is_level, is_missing
 from proce.compiled.elementary import write_probabilities
 from proce.compiled.kernel import kernel, part
-
-
-class CellKind(IntEnum):
-    """How a cell enters a network."""
-
-    NUMBER = 0  # as a number that is NaN where it is missing
-    RANK = 1  # as a number that is below 0 where it is missing
-    LEVEL = 2  # by one row of weights for each level; below 0 where it is missing
-
 
 LANES = 64  # candidates at a time; a constant, so that the loops over them become vectors
 _NUMBER, _LEVEL = int(CellKind.NUMBER), int(CellKind.LEVEL)
@@ -274,20 +263,20 @@ def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats)
     """
     taken[0], shares[0], count = 0, 1.0, 1
     for feature in range(len(row)):
-        value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
-        kind = cells[feature, KIND]
+        value, kind = row[feature], cells[feature, KIND]
         if is_missing(value, kind == _NUMBER):
             if cells[feature, MISSING_ROW] < 0:
                 return -feature
             taken[count], shares[count] = cells[feature, MISSING_ROW], 1.0
         elif kind == _LEVEL:
-            if not (value < cells[feature, N_LEVELS] and value == math.floor(value)):
+            if not is_level(value, cells[feature, N_LEVELS]):
                 continue
             taken[count], shares[count] = cells[feature, FIRST_ROW] + np.int64(value), 1.0
         else:
-            value = min(max(value, scales[feature, LOW]), scales[feature, HIGH])
+            factor, shift = scales[feature, FACTOR], scales[feature, SHIFT]
+            low, high = scales[feature, LOW], scales[feature, HIGH]
             taken[count] = cells[feature, FIRST_ROW]
-            shares[count] = value / scales[feature, REACH]
+            shares[count] = entered(value, factor, shift, low, high, scales[feature, REACH])
         count += 1
     while count % 4:
         taken[count], shares[count] = 0, 0.0
@@ -296,7 +285,7 @@ def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats)
 
 
 @kernel
-def write_columns(
+def write_inputs(
     rows: Floats, network: RowNetwork, columns: Ints, given: Floats
 ) -> tuple[int, int]:
     """Write what rows put into the columns ``given (n, w)``, which are 0, before they are weighed.

@@ -3,7 +3,8 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.compiled.row_network import CellInput, CellKind
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
 

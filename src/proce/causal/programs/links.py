@@ -9,19 +9,12 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints
 from proce.causal.programs.program import Link, Record
+from proce.compiled.cells import clamped, known_or_first
 from proce.compiled.elementary import exp, log, share_below, turn_into_softmax, value_above
 from proce.compiled.kernel import kernel, part
 
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
 _FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
-
-
-@part
-def clamped(value: float, low: float, high: float) -> float:
-    """Return a value, or the end that it is beyond; what is no number stays none."""
-    if value < low:
-        return low
-    return high if value > high else value
 
 
 @kernel
@@ -188,7 +181,7 @@ def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: fl
 
     The predictions of the row are lost.
     """
-    level = max(level, 0.0)
+    level = known_or_first(level, False)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(
             weights, effect.thresholds, effect.n_levels, int(level), predicted[0, c]

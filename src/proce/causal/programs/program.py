@@ -37,14 +37,6 @@ class Link(IntEnum):
     CHOICE = 5
 
 
-class Kind(IntEnum):
-    """How a parent enters an equation."""
-
-    NUMBER = 0
-    RANK = 1
-    LEVEL = 2
-
-
 EFFECT = np.dtype(
     [
         ("position", np.int64),  # of the effect in a row
@@ -71,7 +63,7 @@ EFFECT = np.dtype(
 PARENT = np.dtype(
     [
         ("position", np.int64),
-        ("kind", np.int64),
+        ("kind", np.int64),  # `CellKind`
         ("column", np.int64),  # the first plain column of the parent
         ("n_levels", np.int64),
         ("n_knots", np.int64),
