@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from proce.arrays import missing_cells
-from proce.compiled.cells import entered, is_level, is_missing, known_or_first
+from proce.compiled.cells import cell_gap, entered, is_level, is_missing, known_or_first
 
 from .parts import whole
 
@@ -33,3 +33,8 @@ def test_only_whole_numbers_below_the_number_of_levels_are_levels() -> None:
 def test_a_number_enters_cut_to_its_range_before_it_is_divided() -> None:
     given = [whole(entered)(cell, 2.0, 1.0, -1.0, 3.0, 4.0) for cell in (-9.0, 0.0, 9.0)]
     assert given == [-0.25, 0.25, 0.75]
+
+
+def test_levels_are_1_apart_and_ranks_and_numbers_as_far_as_their_share_of_the_range() -> None:
+    given = [whole(cell_gap)(3.0, other, 4.0, level) for other in (3.0, 1.0) for level in (0, 1)]
+    assert given == [0.0, 0.0, 0.5, 1.0]

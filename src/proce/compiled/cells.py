@@ -55,3 +55,11 @@ def on_grid(value: float, origin: float, step: float) -> float:
 def unit_gap(value: float, other: float, reach: float) -> float:
     """Return how far apart two entries of a feature are on the unit range."""
     return abs((value - other) / reach)
+
+
+@part
+def cell_gap(value: float, other: float, reach: float, is_level: bool) -> float:
+    """Return how far apart two known entries are; levels without an order are at distance 1."""
+    if is_level:
+        return 0.0 if value == other else 1.0
+    return unit_gap(value, other, reach)

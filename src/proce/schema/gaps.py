@@ -3,7 +3,7 @@
 import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import cell_gap, is_missing
 from proce.compiled.kernel import kernel, part
 
 
@@ -50,6 +50,4 @@ def _gap(value: float, other: float, is_number: bool, is_level: bool, scale: flo
     missing, other_missing = is_missing(value, is_number), is_missing(other, is_number)
     if missing or other_missing:
         return 0.0 if missing and other_missing else 1.0
-    if is_level:
-        return 0.0 if value == other else 1.0
-    return abs(value - other) / scale
+    return cell_gap(value, other, scale, is_level)

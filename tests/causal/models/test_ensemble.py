@@ -38,6 +38,16 @@ def test_members_that_lead_elsewhere_do_not_support_it(setting):
     assert ensemble.support(factual, follows, acted_on, tolerance=0.5).tolist() == [[4]]
 
 
+def test_who_lacks_a_cell_that_others_know_is_not_where_they_are(setting):
+    codec, rows = setting
+    ensemble = Ensemble.fit([FORWARD, NONE], rows, codec)
+    factual, by_hand = rows[:1].copy(), np.zeros((1, 2, 3), np.bool_)
+    factual[0, 2] = np.nan
+    shown = np.repeat(factual[:, None], 2, axis=1)
+    shown[0, 1, 2] = 0.5
+    assert ensemble.support(factual, shown, by_hand).tolist() == [[2, 0]]
+
+
 def test_a_feature_with_the_same_causes_is_fitted_once(setting):
     codec, rows = setting
     ensemble = Ensemble.fit([FORWARD, CausalGraph([("x", "y"), ("z", "x")])], rows, codec)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
@@ -176,11 +176,10 @@ class Ensemble:
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema
         ]
-        max_gap = np.array(tolerances) + 1e-9
+        max_gap = np.array(tolerances) + MIN_DIFFERENCE
         votes = np.zeros(rows.shape[:-1], dtype=np.int64)
         # The noise of levels is drawn as for the rows that are shown.
         noise = (member.abduct(factual, seed=seed, keys=keys) for member in self.members)
         for outcome in self.outcomes(factual, rows, by_hand, noise):
-            gap = np.nan_to_num(np.abs(outcome - rows), nan=0.0)  # missing on both sides
-            votes += (gap <= max_gap).all(-1)
+            votes += ~cells_differ(outcome, rows, max_gap).any(-1)
         return votes

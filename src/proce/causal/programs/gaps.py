@@ -7,6 +7,7 @@ from proce.causal.programs.kernels import find_owners, follow
 from proce.causal.programs.links import chance
 from proce.causal.programs.program import Candidates, Given, Link, People, Program, Run
 from proce.causal.programs.responses import BLOCK, predict, workspace
+from proce.compiled.cells import cell_gap
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import MIN_CHANCE
 
@@ -52,7 +53,7 @@ def measure_gaps(
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]
                 own = rows[row, f]
-                gap = gap_of(own, values[c], reach, is_categorical) if decides[c] else 0.0
+                gap = cell_gap(own, values[c], reach, is_categorical) if decides[c] else 0.0
                 if loses_chance and gap > 0 and own == factual[owner, f]:
                     if is_given:
                         before, after = given[2][0, row], given[2][1, row]
@@ -60,16 +61,6 @@ def measure_gaps(
                         before, after = chances[owner], chance(effect, weights, predicted, c, own)
                     gap *= lost_share(before, after)
                 gaps[row, f] = gap
-
-
-@part
-def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
-    """Return how far a cell is from the value that causes lead to, as a share of its reach.
-
-    Levels without an order are at distance 1 from each other.
-    """
-    gap = abs(own - value) / reach
-    return (1.0 if gap > 0 else 0.0) if is_categorical else gap
 
 
 @part
