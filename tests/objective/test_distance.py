@@ -228,13 +228,14 @@ def test_gaps_agree_with_propagation(world):
 
 def slow_gaps(rows, factual, noise, scm) -> Array:
     """How far each effect is from what its causes lead to, one effect and one row at a time."""
-    gaps = np.zeros_like(rows)
+    gaps, effects = np.zeros_like(rows), scm.program.effects[0]
     for at in scm.effects:
+        first = effects["noise"][effects["position"] == at].item()
         feature, kept = scm.codec.schema.features[at], rows[..., at] == factual[:, None, at]
         is_level = isinstance(feature, Categorical)
         for i, c in np.ndindex(rows.shape[:2]):
             row = rows[i, c]
-            value, follows = scm.outcome(at, row, noise[i])
+            value, follows = scm.outcome(at, row, noise[i]), not np.isnan(noise[i, first])
             gap = (
                 float(row[at] != value) if is_level else abs(row[at] - value) / scm.codec.reach[at]
             )

@@ -91,7 +91,8 @@ class Ensemble:
         if self._together is not None:
             uniforms = draw_uniforms(factual, seeds, keys, self._together.residual_size)
             asked = [member.noise_of for member in self.members]
-            return list(compiled.abduct(self._program, asked, factual, uniforms))
+            lacks = self._together.lacks(factual)
+            return list(compiled.abduct(self._program, asked, factual, lacks, uniforms))
         return [
             member.abduct(factual, seed=own, keys=keys)
             for own, member in zip(seeds, self.members, strict=True)
