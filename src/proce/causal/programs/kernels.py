@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import MIN_DIFFERENCE, Floats, Ints
 from proce.causal.programs.links import respond
 from proce.causal.programs.program import (
     Candidates,
@@ -24,8 +24,6 @@ from proce.causal.programs.program import (
 from proce.causal.programs.responses import BLOCK, Workspace, predict, workspace
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import ZERO, kernel, part
-
-_ROUNDING = 1e-9  # a move that is smaller is no step
 
 
 class Block(NamedTuple):
@@ -155,7 +153,7 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
     if origin == origin:
         return on_grid(before + drift, origin, step) if abs(drift) > still else before
     moved = on_grid(drift, 0.0, step)
-    return before + moved if abs(moved) > _ROUNDING else before
+    return before + moved if abs(moved) > MIN_DIFFERENCE else before
 
 
 @kernel
