@@ -17,6 +17,7 @@ from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
+from proce.schema.features.levels import rank_span
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -78,9 +79,8 @@ class Codec:
         if given["resolution"] is None:
             steps = [f.step or 0.0 if isinstance(f, Continuous) else 0.0 for f in self.schema]
             object.__setattr__(self, "resolution", np.array(steps, dtype=np.float64))
-        apart = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
-        reach = np.maximum(np.array(apart, dtype=np.float64), 1)
-        object.__setattr__(self, "reach", reach)
+        reach = [rank_span(len(f.levels)) if isinstance(f, Ordinal) else 1 for f in self.schema]
+        object.__setattr__(self, "reach", np.array(reach, dtype=np.float64))
 
     @classmethod
     @checked(SchemaError)

@@ -24,6 +24,7 @@ from proce.causal.programs.program import Link
 from proce.compiled.elementary import logarithms, softmaxes
 from proce.losses import loss_of_chance, target_probability
 from proce.schema import Categorical, Feature, Ordinal
+from proce.schema.features.levels import rank_span
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
 _N_FOLDS = 5
@@ -100,7 +101,7 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
         return _mean(loss_of_chance(chances), weights)
     if predicted.ndim > target.ndim:
         predicted = mean_rank(predicted)
-    reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
+    reach = rank_span(len(feature.levels)) if isinstance(feature, Ordinal) else 1
     return math.sqrt(_mean(np.square(predicted - target), weights)) / reach
 
 

@@ -20,6 +20,7 @@ from proce.causal.programs.program import (
 from proce.causal.programs.responses import write_columns
 from proce.compiled.cells import CellKind
 from proce.schema import Categorical, Continuous, Feature
+from proce.schema.features.levels import rank_span
 
 _NO_TOLERANCES = np.empty(0, TOLERANCE)
 
@@ -88,7 +89,7 @@ class EquationTables:
             places = knots.get(name, ())
             begin = self.put(np.array(places), bends[name]) if places else 0
             lowest, highest = ends.get(name, (-np.inf, np.inf))
-            divisor = max(1, n_levels - 1) if kind == CellKind.RANK else 1
+            divisor = rank_span(n_levels) if kind == CellKind.RANK else 1
             fields = (positions[name], kind, column, n_levels, len(places), begin)
             numbers = (*maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
             self.parents.append((*fields, *numbers))

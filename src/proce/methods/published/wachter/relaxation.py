@@ -12,6 +12,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints, flatten
 from proce.classifier import InputEncoding
 from proce.schema import Continuous, Schema
+from proce.schema.features.levels import rank_span
 from proce.search import Genome
 
 
@@ -50,7 +51,7 @@ class RelaxedEncoding:
             if codes is None:
                 number_columns.append(start)
                 if not isinstance(feature, Continuous):
-                    span[start] = max(1, len(feature.levels) - 1)
+                    span[start] = rank_span(len(feature.levels))
                 start += 1
             else:
                 blocks.append(np.arange(start, start + len(codes)))
