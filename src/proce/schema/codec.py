@@ -22,7 +22,7 @@ from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
 from proce.schema.row_arguments import check_array, check_fit, check_parts, takes_rows
-from proce.schema.scale import Scale, fit_scale, raw_units
+from proce.schema.scale import Scale, fit_scale, raw_units, scale_map
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
@@ -151,7 +151,7 @@ class Codec:
     def range_map(self) -> tuple[Array, Array]:
         """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
         other = self.by_range
-        return self.span / other.span, unit_numbers(other, ..., self.low)
+        return scale_map(self.low, self.span, other.low, other.span)
 
     def encode(self, frame: Any) -> Array:
         """Return a frame's rows as an array ``(i, f)``."""

@@ -134,7 +134,8 @@ def surprise_of_levels(
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
         spread = max(spread, MIN_DIFFERENCE)
         low, high = ends = np.empty((2, len(levels)))
-        write_ends((np.arange(n_levels - 1) + 0.5) / spread, levels, predicted / spread, ends)
+        halves = np.arange(0.5, n_levels - 1, dtype=np.float64) / spread
+        write_ends(halves, levels, predicted / spread, ends)
         chances = shares_between(low, high)
     return _mean(loss_of_chance(chances), weights) + _handicap(form)
 

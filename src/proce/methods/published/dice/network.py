@@ -13,6 +13,7 @@ from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.errors import ModelInterfaceError
 from proce.methods.published.dice.messages import score_of
 from proce.schema import Codec, Continuous
+from proce.schema.scale import scale_map
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +69,14 @@ class DiceNetwork:
         numbers = [position for position, feature in features if isinstance(feature, Continuous)]
         levels = [(position, code) for position, seen in enumerate(codes) for code in seen]
         columns = [(position, None) for position in numbers] + levels  # of DiCE's input
+        factors, shifts = scale_map(low, high - low, codec.low, codec.span)
         matrix = np.zeros((len(columns), encoding.width), np.float32)
         shift = np.zeros(encoding.width, np.float32)
         source = encoding.source.tolist()
         for row, (position, code) in enumerate(columns):
             first = source.index(position)  # the feature's first column of our input
             if code is None:
-                matrix[row, first] = (high[position] - low[position]) / codec.span[position]
-                shift[first] = (low[position] - codec.low[position]) / codec.span[position]
+                matrix[row, first], shift[first] = factors[position], shifts[position]
             elif encoding.codes[position] is None:
                 matrix[row, first] = code
             else:
