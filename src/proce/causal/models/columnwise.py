@@ -137,7 +137,7 @@ class ColumnEquations:
         Two arrays that broadcast to ``(i, c)``; none where the feature's levels have no chances.
         """
         name = self.codec.schema.names[position]
-        mechanism, level = self.mechanisms[name], np.maximum(factual[:, None, position], 0)
+        mechanism, level = self.mechanisms[name], factual[:, None, position]
         if not isinstance(mechanism, OfLevels):
             return np.empty((0, 1, 1))
         now, then = (np.moveaxis(part, -1, 0) for part in (factual[:, None], rows))
