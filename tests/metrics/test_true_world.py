@@ -69,7 +69,7 @@ def test_where_actions_lead_agrees_with_a_loop(kind: Kind):
     expected = start.T.copy()
     for position in truth.effects:
         value = truth.outcome(position, expected, residual)
-        follows = (position != last) | ~truth.codec.missing(rows)[:, last]
+        follows = truth.is_known(position, residual)
         feature, own = truth.codec.schema.features[position], expected[position]
         if step := getattr(feature, "step", None):
             low, span = truth.codec.low[position], truth.codec.span[position]

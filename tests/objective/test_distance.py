@@ -228,14 +228,13 @@ def test_gaps_agree_with_propagation(world):
 
 def slow_gaps(rows, factual, noise, scm) -> Array:
     """How far each effect is from what its causes lead to, one effect and one row at a time."""
-    gaps, effects = np.zeros_like(rows), scm.program.effects[0]
+    gaps = np.zeros_like(rows)
     for at in scm.effects:
-        first = effects["noise"][effects["position"] == at].item()
         feature, kept = scm.codec.schema.features[at], rows[..., at] == factual[:, None, at]
         is_level = isinstance(feature, Categorical)
         for i, c in np.ndindex(rows.shape[:2]):
             row = rows[i, c]
-            value, follows = scm.outcome(at, row, noise[i]), not np.isnan(noise[i, first])
+            value, follows = scm.outcome(at, row, noise[i]), scm.is_known(at, noise[i])
             gap = (
                 float(row[at] != value) if is_level else abs(row[at] - value) / scm.codec.reach[at]
             )

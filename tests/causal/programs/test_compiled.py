@@ -53,8 +53,7 @@ def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
 def followed(scm, f, rows, noise):
     """Return what causes lead an effect to in rows ``(i, c, f)``, and for whom they decide it."""
     value = scm.outcome(f, np.moveaxis(rows, -1, 0), noise[:, None])
-    place = scm.program.effects[0]["position"].tolist().index(f)
-    return value, ~np.isnan(noise[:, None, scm.program.effects["noise"][0, place]])
+    return value, scm.is_known(f, noise[:, None])
 
 
 def shown(limits, f, before, drift):

@@ -131,6 +131,10 @@ class ColumnEquations:
             value = np.where(np.isnan(value), np.inf, value)
         return value
 
+    def is_known(self, position: int, residual: Array) -> Array:
+        """Return flags ``(…)`` of the noise ``(…, w)`` under which causes decide an effect."""
+        return ~np.isnan(residual[..., self._noise[self.codec.schema.names[position]].start])
+
     def kept_chances(self, position: int, factual: Array, rows: Array) -> Array:
         """Return the chances of a person's own level before and in rows ``(i, c, f)``.
 
