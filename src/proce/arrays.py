@@ -46,7 +46,7 @@ def scatter(values: Array, axis: int, index: Array, given: Any) -> Array:
     return written
 
 
-def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
+def cells_differ(rows: Array, others: Array, tolerance: Any = 0.0) -> Array:
     """Return which cells of rows are not those of others; two missing cells are the same.
 
     Parameters
@@ -54,7 +54,7 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
     rows, others
         ``(…, f)``, of shapes that go with each other.
     tolerance
-        By how much entries may differ that count as the same.
+        By how much entries may differ that count as the same, ``()`` or ``(f,)``.
     """
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 

@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike
 from proce.arrays import Array, Ints
 from proce.classifier.answer import detach, translate_errors
 from proce.classifier.asking import ask_with
-from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
 from proce.schema.codec import frame_of_raw
@@ -80,7 +81,7 @@ class InputEncoding:
 
     def _columns_of(self, rows: Array, network: RowNetwork, dtype: DTypeLike) -> Array:
         rows, inputs = np.ascontiguousarray(rows, np.float64), np.zeros((len(rows), self.width))
-        row, lacking = write_columns(rows, network, self._cells[1], inputs)
+        row, lacking = write_inputs(rows, network, self._cells[1], inputs)
         if row >= 0:
             raise ModelError(
                 f"feature {self.features[lacking]!r} is missing in row {row}, and it was never"

@@ -52,7 +52,10 @@ def _marked(rows: Array, counts: Flags) -> tuple[Flags, Ints]:
 
 @kernel
 def drop_all_copies(bits: Words, counts: Flags, firsts: Ints) -> None:
-    """Do for each of some groups of rows, along the first axis, what :func:`drop_copies` does."""
+    """Let no row of bits ``(i, n, f)`` count that equals one before it, see `drop_copies`.
+
+    ``counts (i, n)`` and ``firsts (i, n)`` are written.
+    """
     for i in range(len(bits)):
         drop_copies(bits[i], counts[i], firsts[i])
 

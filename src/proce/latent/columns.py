@@ -5,7 +5,8 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints
-from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
 
@@ -121,7 +122,7 @@ class NetworkColumns:
         """
         network, columns = self._reader
         cells = np.zeros((len(rows), 2 * len(self.unknown)))
-        write_columns(np.ascontiguousarray(rows, np.float64), network, columns, cells)
+        write_inputs(np.ascontiguousarray(rows, np.float64), network, columns, cells)
         return cells
 
     @cached_property

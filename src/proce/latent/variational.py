@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
-from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.latent.columns import NetworkColumns
 from proce.schema import Codec
 

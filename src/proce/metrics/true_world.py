@@ -51,7 +51,7 @@ def reach(
     effects = truth.program.effects.copy()
     effects["link"] = Link.GIVEN  # every effect is asked for, so that it can be rounded
 
-    def outcome(position: int, columns: Array, noise: Array) -> tuple[Array, Array]:
+    def outcome(position: int, columns: Array, noise: Array) -> Array:
         return outcome_on_step(truth, position, columns, noise)
 
     flags = clock.with_others(np.broadcast_to(by_hand, start.shape))
@@ -61,7 +61,6 @@ def reach(
 
 def outcome_on_step(
     truth: StructuralCausalModel, position: int, columns: Array, noise: Array
-) -> tuple[Array, Array]:
+) -> Array:
     """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
-    value, follows = truth.outcome(position, columns, noise)
-    return entries_on_step(truth.codec, position, value), follows
+    return entries_on_step(truth.codec, position, truth.outcome(position, columns, noise))

@@ -12,6 +12,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints, flatten
 from proce.classifier import InputEncoding
 from proce.schema import Continuous, Schema
+from proce.schema.features.levels import rank_span
 from proce.search import Genome
 
 
@@ -53,7 +54,7 @@ class RelaxedEncoding:
             else:
                 number_columns.append(start)
                 if not isinstance(feature, Continuous):
-                    span[start] = max(1, len(feature.levels) - 1)
+                    span[start] = rank_span(len(feature.levels))
             start += n_levels or 1
         longest = max((len(block) for block in blocks), default=0)
         weight_columns = np.full((len(blocks), longest), encoding.width)
