@@ -8,6 +8,18 @@ from proce.arrays import Array, Floats, Ints
 from proce.compiled.kernel import NOBODY, kernel, part
 
 
+EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
+
+
+def deciding_chance(target: int, threshold: float | None) -> float:
+    """Return from which probability of its target on a model of two classes decides for it.
+
+    Rounded where it is what a threshold leaves: of 0.7 that is 0.3, not 0.30000000000000004.
+    """
+    line = EVEN if threshold is None else threshold
+    return line if target == 1 else round(1 - line, 12)
+
+
 def decide(probabilities: Array, threshold: float | None) -> Ints:
     """Return the predicted class of probabilities ``(…, k)``, as a position.
 
