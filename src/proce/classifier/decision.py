@@ -7,7 +7,6 @@ import numpy as np
 from proce.arrays import Array, Floats, Ints
 from proce.compiled.kernel import NOBODY, kernel, part
 
-
 EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
 
 
