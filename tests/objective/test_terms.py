@@ -119,9 +119,10 @@ def slow_shortfall(requirement: Requirement, chances: Array, target: Array) -> A
     for i, c in np.ndindex(lacking.shape):
         row, wanted = chances[i, c], target[i]
         others = np.delete(row, wanted)
-        if requirement.threshold is None:
+        if requirement.threshold is None and len(row) == 2:
+            missing = min(1.0, 0.5 + requirement.margin) - row[wanted]
+        elif requirement.threshold is None:
             missing = others.max() + 2 * requirement.margin - row[wanted]
-            missing = missing / 2 if len(row) == 2 else missing
         elif wanted == 1:
             missing = min(1.0, requirement.threshold + requirement.margin) - row[1]
         else:
