@@ -16,7 +16,7 @@ from proce.arrays import Array, Flags, Floats, missing_cells
 from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
-from proce.schema.features.feature import Continuous, Ordinal
+from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Ordinal
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -24,6 +24,7 @@ from proce.schema.row_arguments import check_array, check_fit, check_parts, take
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
+_ROUNDING = 1e-9
 _BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
 
 
@@ -228,6 +229,20 @@ class Codec:
         step = np.where(self.is_number, self.resolution / self.span, 1.0)
         return np.where(self.is_number, -self.low / self.span, 0.0), step
 
+    @cached_property
+    def still(self) -> Floats:
+        """How far an entry may be from another and count as being there, ``(f,)``.
+
+        That is half a step, or half a thousandth of the unit range where the schema has no step.
+        Levels must agree.
+        """
+        has_step = [f.step is not None for f in self.schema if isinstance(f, Continuous)]
+        least = np.where(self.is_number, MIN_CHANGE, 1.0)
+        stepped = np.flatnonzero(self.is_number)[has_step]
+        least[stepped] = self.grid[1][stepped]
+        still: Floats = least / 2 + _ROUNDING
+        return still
+
     @takes_rows(SchemaError, "rows")
     def missing(self, rows: Array) -> Array:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
@@ -258,6 +273,11 @@ class Codec:
     def is_number(self) -> Array:
         """Which features are numbers, ``(f,)``; the others have levels."""
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
+
+    @cached_property
+    def is_categorical(self) -> Flags:
+        """Which features have levels without an order, ``(f,)``."""
+        return np.array([isinstance(feature, Categorical) for feature in self.schema])
 
     @cached_property
     def avoided(self) -> Flags:

@@ -15,7 +15,6 @@ from proce.compiled.cells import on_grid
 from proce.compiled.kernel import kernel, part
 from proce.errors import SearchError
 
-_SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
 _ALL = np.empty((0, 0, 0), np.bool_)
 
 
@@ -81,7 +80,7 @@ class Genome(NamedTuple):
         movable, kind, origin, step, snap
             As the attributes; movable may be ``(g,)``, for all alike. Bounds of stepped genes
             move inwards onto the grid; levels have step 1; the snap of a stepped gene is
-            half a step.
+            at least half a step.
         """
         if anchor.ndim != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
@@ -99,7 +98,7 @@ class Genome(NamedTuple):
         if not bool((step[stepped] > 0).all()):
             raise SearchError("a gene of kind GRID has no step; expected a number above 0.")
         origin = np.where(levels, 0.0, origin)
-        snap = np.where(stepped, _SNAP_STEPS * step, snap)
+        snap = np.maximum(snap, step / 2)
         lower, upper = (np.ascontiguousarray(end) for end in _onto_grid(lower, upper, origin, step))
         free = np.ones_like(anchor) if movable is None else movable
         free = np.broadcast_to(free.astype(np.bool_), anchor.shape)
