@@ -202,7 +202,7 @@ def test_the_violation_adds_up_class_limits_rules_and_number_of_changes(world, a
 def test_a_consequence_outside_the_training_rows_disqualifies(world, ann):
     problem = world.problem(ann)
     far = world.rows((10, 3, 7, "school", "north", "chess"))[None]  # skill 11, pay 23
-    excess = problem.excess(problem.realise(world.genes(problem, far)))
+    excess = problem.terms.measured(problem.realise(world.genes(problem, far)))[1]
     assert excess.item() == pytest.approx(0.1 + 3 / 20)
 
 
@@ -216,7 +216,8 @@ def test_an_action_is_bound_by_what_is_permitted_and_not_by_the_training_rows(ma
         world.genes(problem, rows[:1], ["skill", "pay"]),
         world.genes(problem, rows[1:], ["pay"]),
     ]
-    by_hand, following = problem.excess(problem.realise(np.stack(genes, axis=1)))[0].tolist()
+    _, excess = problem.terms.measured(problem.realise(np.stack(genes, axis=1)))
+    by_hand, following = excess[0].tolist()
     assert (by_hand, following) == (0, pytest.approx(0.1))  # the pay is held in both
 
 
@@ -232,7 +233,7 @@ def test_holds_count_as_changes(world, ann):
     rows = world.rows((6, 3, 7, "school", "north", "chess"))[None]
     told = problem.realise(world.genes(problem, rows, acting=["skill"]))
     assert told.held[0, 0, SKILL]
-    assert problem.excess(told).item() == 1
+    assert problem.terms.measured(told)[1].item() == 1
 
 
 def test_a_rule_uses_the_equation_of_the_graph_where_it_names_its_causes(world):

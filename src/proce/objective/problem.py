@@ -204,11 +204,6 @@ class CounterfactualProblem:
         distance, _ = self.terms.measured(realised)
         return distance + self._causal_loss(realised.point)
 
-    def excess(self, realised: Actions) -> Array:
-        """Return how far candidates are beyond their limits, on the unit range, ``(i, c)``."""
-        _, excess = self.terms.measured(realised)
-        return excess
-
     def typicality_loss(self, rows: Array) -> Array:
         """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place.
 
