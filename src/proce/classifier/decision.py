@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, scatter
 from proce.compiled.kernel import NOBODY, kernel, part
 
 EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
@@ -30,6 +30,11 @@ def decide(probabilities: Array, threshold: float | None) -> Ints:
     chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
     write_said(chances, math.nan if threshold is None else threshold, said)
     return said.reshape(shape)
+
+
+def likeliest_other(probabilities: Array, target: Array) -> Ints:
+    """Return the likeliest class but the target ``(n,)`` of probabilities ``(n, k)``."""
+    return decide(scatter(probabilities, 1, target[:, None], -1.0), None)
 
 
 @kernel

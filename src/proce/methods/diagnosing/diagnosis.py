@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, scatter
+from proce.arrays import Array
 from proce.causal import Actions
-from proce.classifier import ask_read_frame, decide
+from proce.classifier import ask_read_frame
+from proce.classifier.decision import likeliest_other
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
@@ -198,8 +199,7 @@ def _closest_misses(
     )
     answers = ask_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
-    others = scatter(answers, 1, call.target[positions][:, None], -1.0)
-    rivals = decide(others, None)
+    rivals = likeliest_other(answers, call.target[positions])
     requirement = terms.without_margin().requirement
     is_reached = requirement.is_reached(answers[:, None], call.target[positions])[:, 0]
     result = {}
@@ -209,7 +209,7 @@ def _closest_misses(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),
             broken_rules(terms.rules, call.factual[row], shown.rows[index]),
-            *_rival(call, int(rivals[index]), float(others[index, rivals[index]])),
+            *_rival(call, int(rivals[index]), float(answers[index, rivals[index]])),
             is_reached=bool(is_reached[index]),
             is_unlikely=bool(is_unlikely[index]),
         )
