@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints, inwards
+from proce.arrays import Array, Flags, Floats, Ints, even_codes, inwards
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import kernel, part
 from proce.errors import SearchError
@@ -143,7 +143,7 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     Parameters
     ----------
     draws
-        ``(…, g)``, below 1.
+        ``(…, g)``, from 0 to 1.
     lower, upper
         The bounds, on the grid where there is one, in a shape that broadcasts to the draws.
     step
@@ -151,7 +151,7 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     """
     width = upper - lower
     spacing = np.where(step > 0, step, 1.0)
-    on_grid = lower + spacing * np.floor(draws * (width / spacing + 1))
+    on_grid = lower + spacing * even_codes(draws, np.rint(width / spacing) + 1)
     return np.where(step > 0, on_grid, lower + draws * width)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from proce.arguments import brief
-from proce.arrays import Array, Floats
+from proce.arrays import Array, Floats, even_codes
 from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities, lies_beyond
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous, Feature
@@ -30,7 +30,7 @@ def _uniform_rows(codec: Codec) -> Array:
     for position, feature in enumerate(codec.schema):
         draws = _uniforms(generator)
         if not isinstance(feature, Continuous):
-            columns.append(np.floor(draws * len(feature.levels)))
+            columns.append(even_codes(draws, len(feature.levels)))
         else:
             columns.append(entries_on_step(codec, position, draws))
     return np.stack(columns, axis=-1)
