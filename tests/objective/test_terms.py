@@ -342,7 +342,7 @@ def test_with_learned_parts_too_a_part_is_scored_as_in_the_whole(world, network,
     genes = world.genes(problem, rows, acting=["skill", "club"])
     realised = problem.realise(genes)
     check_score(problem, realised)
-    whole, part = problem(genes, np.arange(5)), problem(genes[some], some)
+    whole, part = problem.evaluate(genes), problem.take(some).evaluate(genes[some])
     assert np.array_equal(part.losses, whole.losses[some])
     assert np.array_equal(part.violation, whole.violation[some])
     by_hand = np.random.default_rng(0).random(rows.shape) < 0.4

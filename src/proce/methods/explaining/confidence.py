@@ -36,7 +36,7 @@ def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:
     for doubt in problem.doubts:
         if isinstance(doubt, EquationDoubt) and doubt.refits is refits:
             return doubt
-    return EquationDoubt(refits, SURE)
+    return EquationDoubt.of(refits, SURE)
 
 
 def _hides_what_follows(problem: CounterfactualProblem, changes: Array) -> Array:
