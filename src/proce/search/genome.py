@@ -196,9 +196,10 @@ def nearest_allowed(
     step: float,
     snap: float,
 ) -> float:
-    """Return the nearest value that a gene may take; a missing value has not moved.
+    """Return the nearest value that a gene may take; a missing value stands for the anchor.
 
-    It is given numbers: to hand a record of arrays to a function costs more than the work itself.
+    The arguments are one gene's numbers of a `Genome`: handing over the record costs more than
+    the work itself.
     """
     nearest = on_grid(value, origin, step) if step > 0 else value
     clamped = min(max(nearest, lower), upper)
