@@ -151,8 +151,8 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     """
     width = upper - lower
     spacing = np.where(step > 0, step, 1.0)
-    on_grid = lower + spacing * even_codes(draws, np.rint(width / spacing) + 1)
-    return np.where(step > 0, on_grid, lower + draws * width)
+    stepped = lower + spacing * even_codes(draws, np.rint(width / spacing) + 1)
+    return np.where(step > 0, stepped, lower + draws * width)
 
 
 def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:
