@@ -112,7 +112,6 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
 
     problem, settings = pose_problem(explainer, frame), explainer.fitted_.settings
     genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
-    only = np.zeros(1, dtype=np.int64)
 
     class SameProblem(Problem):
         def __init__(self) -> None:
@@ -125,7 +124,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
             )
 
         def _evaluate(self, x: np.ndarray, out: dict[str, Any], *_: Any, **__: Any) -> None:
-            answer = problem(genome.repair(x[None]), only)
+            answer = problem.evaluate(genome.repair(x[None]))
             out["F"], out["G"] = answer.losses[0], answer.violation[0, :, None]
 
     class OntoGrid(Repair):

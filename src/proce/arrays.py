@@ -83,6 +83,11 @@ def steps_within(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]
     return first, last
 
 
+def even_codes(draws: Any, count: Any) -> Any:
+    """Return whole numbers from 0 to below a count, each as likely, of draws from 0 to 1."""
+    return np.minimum(np.floor(draws * count), count - 1)
+
+
 def lowest_of_each(owner: Array, key: Array) -> Ints:
     """Return the positions of the lowest key of each owner ``(n,)``, by owner; of equals the first.
 

@@ -112,3 +112,10 @@ def test_the_output_is_told_from_its_values():
     assert detect_output(columns([[0.2], [0.9]]), "m", ends_linear=True) == "logit"
     with pytest.raises(ModelOutputError, match=r"sum to 1.4 and not to 1.*output='logit'"):
         detect_output(columns([[0.7, 0.7], [0.5, 0.5]]), "m")
+
+
+def test_rounding_beyond_the_ends_is_no_logit():
+    sure = columns([[1 + 1e-7, -1e-7], [0.3, 0.7]])  # as the float32 mean of ten softmaxes may be
+    assert detect_output(sure, "m") == "probability"
+    assert check_probabilities(sure, "probability", 2, "m")[0].tolist() == [1, 0]
+    assert detect_output(columns([[1 + 2e-6, -2e-6], [0.3, 0.7]]), "m") == "logit"

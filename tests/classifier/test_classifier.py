@@ -7,6 +7,7 @@ import pytest
 
 from proce.classifier import decide, kept_by, position_of
 from proce.classifier.classifier import checked_classes, checked_threshold
+from proce.classifier.decision import likeliest_other
 from proce.errors import ModelError
 
 
@@ -18,6 +19,11 @@ def test_without_a_threshold_the_likeliest_class_is_predicted_and_the_first_of_e
 def test_with_a_threshold_the_second_class_is_predicted_where_it_reaches_it():
     probabilities = np.array([[0.71, 0.29], [0.7, 0.3], [0.2, 0.8]])
     assert decide(probabilities, 0.3).tolist() == [0, 1, 1]
+
+
+def test_the_likeliest_other_class_is_the_first_of_equals() -> None:
+    probabilities = np.array([[0.2, 0.4, 0.4], [0.2, 0.4, 0.4], [0.0, 1.0, 0.0]])
+    assert likeliest_other(probabilities, np.array([0, 1, 1])).tolist() == [1, 2, 0]
 
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.2, 1.5, float("nan"), "0.5", True])

@@ -23,7 +23,7 @@ def excess_of(world, limits, factual, rows, by_hand) -> Array:
     """How far rows ``(i, c, f)``, some of whose cells are set by hand, are beyond limits."""
     nothing = np.zeros(rows.shape, np.bool_)
     told = Actions(rows, np.broadcast_to(by_hand, rows.shape), nothing, nothing, rows, nothing)
-    return replace(world.problem(factual, "off"), limits=limits).excess(told)
+    return replace(world.problem(factual, "off"), limits=limits).terms.measured(told)[1]
 
 
 def bounds(limits, at) -> list[float]:

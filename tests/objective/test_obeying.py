@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from proce.explanation import Change, done_by_hand, has_moved
-from proce.objective.obeying import Bounds, write_obeying
+from proce.objective import CallLimits
+from proce.objective.obeying import Bounds, find_beyond, obey_limits, write_obeying
+from proce.schema import Codec, Continuous, Schema
 
 NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE
 # Where it may end at all, as a consequence, and by an action.
@@ -64,6 +67,20 @@ def test_a_number_ends_within_the_limits_of_what_became_of_it(
     value: float, change: Change, expected: bool
 ) -> None:
     assert allowed(value, change) is expected
+
+
+def test_each_cell_may_be_off_by_rounding_however_many_are() -> None:
+    codec = Codec.fit(
+        Schema([Continuous("a"), Continuous("b")]), pd.DataFrame({n: [0.0, 1.0] for n in "ab"})
+    )
+    limits, acts = CallLimits.read(codec), np.ones((1, 1, 2), np.bool_)
+    factual, rows = np.full((1, 2), 0.5), np.full((1, 1, 2), 1 + 7e-7)
+    own = limits.of_rows(codec, factual)
+    assert not find_beyond(own, codec, factual, rows, acts).any()
+    assert obey_limits(own, codec, factual, rows, acts, acts).all()
+    rows[..., 0] = 1 + 2e-6
+    assert find_beyond(own, codec, factual, rows, acts)[0, 0].tolist() == [True, False]
+    assert not obey_limits(own, codec, factual, rows, acts, acts).any()
 
 
 def test_a_value_outside_of_the_permitted_range_may_be_held_there() -> None:

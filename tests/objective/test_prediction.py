@@ -152,6 +152,13 @@ def test_what_is_lacking_agrees_with_a_loop(n_classes, margin):
             assert short[i, c].item() == pytest.approx(max(0, expected))
 
 
+def test_what_a_person_reads_is_what_is_enough_also_where_the_two_do_not_sum_to_one():
+    requirement = Requirement(None, 0.1)
+    assert requirement.probabilities(2)[1] == pytest.approx(0.6)
+    assert lacking(requirement, [[0.4005, 0.6], [0.3995, 0.5996]], 1) == pytest.approx([0, 4e-4])
+    assert lacking(Requirement(None, 0.0), [[0.5003, 0.5001]], 1)[0] > 0  # the other is said
+
+
 def test_a_person_reads_the_probability_that_is_enough():
     assert Requirement(None, 0.1).probabilities(2) == pytest.approx((0.6, 0.6))
     assert Requirement(0.3, 0.1).probabilities(2) == pytest.approx((0.8, 0.4))

@@ -9,16 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.arrays import Array
-from proce.objective import Requirement, effect_predictors
+from proce.objective import Requirement, RunningProblem, effect_predictors
 from proce.objective.distance import printed_gap
 from proce.schema import Rule
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
 MODES = ("hard", "soft", "paper", "off")
-
-
-def everyone(problem) -> Array:
-    return np.arange(len(problem.query.factual))
 
 
 def distances(world, problem, rows, acting=()) -> list[float]:
@@ -151,13 +147,13 @@ def test_as_printed_without_causes_the_distance_is_a_sum_of_squares(world, ann, 
     city = float(world.distance.tables[CITY][0, 1])
     squares = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + city**2
     assert distances(world, problem, moved) == pytest.approx([squares])
-    scored = problem(world.genes(problem, moved), everyone(problem))
+    scored = problem.evaluate(world.genes(problem, moved))
     assert scored.losses[0, 0, 2].item() == pytest.approx(squares)
 
 
 def test_the_three_losses_come_in_their_order(world, ann, moved):
     problem = world.problem(ann, "off")
-    losses = problem(moved, everyone(problem)).losses[0, 0]
+    losses = problem.evaluate(moved).losses[0, 0]
     chance = 1 / (1 + math.exp(-8 * (0.95 - 0.5)))
     offset = world.autoencoder.encode(moved[0]) - problem.query.prototype
     expected = [-math.log(chance), np.square(offset).mean().item()]
@@ -169,15 +165,15 @@ def test_an_instance_is_scored_alike_alone_and_among_others_in_any_order(world, 
     factual, rows = world.random_rows(6), world.random_rows(48, seed=1).reshape(6, 8, 6)
     problem = world.problem(factual, mode, rules=["cf.study >= x.study"], max_changes=2)
     genes = world.genes(problem, rows, acting=["skill"])
-    together = problem(genes, everyone(problem))
+    together, running = problem.evaluate(genes), RunningProblem(problem)
     for some in ([2], [5, 0], [5, 4, 3, 2, 1, 0]):
-        part = problem(genes[some], np.array(some))
+        part = running(genes[some], np.array(some))
         np.testing.assert_allclose(part.losses, together.losses[some])
         np.testing.assert_allclose(part.violation, together.violation[some])
 
 
 def violations(problem, rows) -> float:
-    return problem(rows, everyone(problem)).violation.item()
+    return problem.evaluate(rows).violation.item()
 
 
 def test_the_violation_adds_up_class_limits_rules_and_number_of_changes(world, ann):
@@ -202,7 +198,7 @@ def test_the_violation_adds_up_class_limits_rules_and_number_of_changes(world, a
 def test_a_consequence_outside_the_training_rows_disqualifies(world, ann):
     problem = world.problem(ann)
     far = world.rows((10, 3, 7, "school", "north", "chess"))[None]  # skill 11, pay 23
-    excess = problem.excess(problem.realise(world.genes(problem, far)))
+    excess = problem.terms.measured(problem.realise(world.genes(problem, far)))[1]
     assert excess.item() == pytest.approx(0.1 + 3 / 20)
 
 
@@ -216,7 +212,8 @@ def test_an_action_is_bound_by_what_is_permitted_and_not_by_the_training_rows(ma
         world.genes(problem, rows[:1], ["skill", "pay"]),
         world.genes(problem, rows[1:], ["pay"]),
     ]
-    by_hand, following = problem.excess(problem.realise(np.stack(genes, axis=1)))[0].tolist()
+    _, excess = problem.terms.measured(problem.realise(np.stack(genes, axis=1)))
+    by_hand, following = excess[0].tolist()
     assert (by_hand, following) == (0, pytest.approx(0.1))  # the pay is held in both
 
 
@@ -224,7 +221,7 @@ def test_a_range_against_the_only_way_leaves_nothing_allowed(make_world, ann):
     world = make_world(study={"action": "increase"})
     problem = world.problem(ann, "off", ranges={"study": (0, 1)})
     genes = world.genome(problem).repair(world.random_rows(50)[None])
-    assert problem(genes, everyone(problem)).violation.min() > 0
+    assert problem.evaluate(genes).violation.min() > 0
 
 
 def test_holds_count_as_changes(world, ann):
@@ -232,7 +229,7 @@ def test_holds_count_as_changes(world, ann):
     rows = world.rows((6, 3, 7, "school", "north", "chess"))[None]
     told = problem.realise(world.genes(problem, rows, acting=["skill"]))
     assert told.held[0, 0, SKILL]
-    assert problem.excess(told).item() == 1
+    assert problem.terms.measured(told)[1].item() == 1
 
 
 def test_a_rule_uses_the_equation_of_the_graph_where_it_names_its_causes(world):

@@ -63,6 +63,22 @@ def test_genes_are_entries_and_then_switches_that_are_off(world, ann):
     assert genome.upper[0].tolist() == [1, 1, 1, 3, 2, 1, 1, 1, 1, 1]
 
 
+def test_whatever_is_searched_is_an_action_and_the_other_way_round(make_world):
+    world = make_world(study={"step": 1})
+    told = world.codec.resolution.copy()
+    told[PAY] = 0.002  # as on the scale of the bulk: a ten-thousandth of the range
+    world = replace(world, codec=replace(world.codec, resolution=told))
+    factual = world.rows((3.5, 4, 7, "school", "north", "chess"))  # as far from 3 as from 4
+    problem = world.problem(factual, "off")
+    rows = factual[:, None].repeat(201, axis=1)
+    rows[0, :, STUDY] = np.linspace(0.2, 0.5, 201)
+    rows[0, :, SKILL] += np.linspace(-0.002, 0.002, 201)
+    rows[0, :, PAY] += np.linspace(-0.002, 0.002, 201)
+    genes = world.genome(problem).repair(rows)
+    assert np.array_equal(problem.realise(genes).acted_on, genes != factual[:, None])
+    assert np.array_equal(genes[..., SKILL] != 0.4, np.abs(rows[..., SKILL] - 0.4) > 5.1e-4)
+
+
 def test_a_step_counts_from_zero_in_raw_units(make_world):
     world = make_world(study={"step": 4})
     genome = world.genome(world.problem(world.rows((5, 3, 7, "school", "north", "chess"))))

@@ -142,3 +142,4 @@ def test_values_are_drawn_as_likely_as_each_other():
 
 def test_where_bounds_meet_every_draw_is_the_one_value():
     assert permitted_values(np.array([0.0, 0.999]), 3.0, 3.0, 1.0).tolist() == [3.0, 3.0]
+    assert permitted_values(np.array([1.0, 1.0]), 0.0, 3.0, np.array([1.0, 0.0])).tolist() == [3, 3]

@@ -31,6 +31,12 @@ def test_values_of_fronts(k):
         assert found == pytest.approx(best.mean(-1))
 
 
+def test_a_front_may_be_twice_as_wide_as_the_largest_number():
+    front = np.array([[[-1.7, 1.0], [0.3, 0.5], [1.7, 0.0]]])
+    wide = front * 2.0**1023
+    assert np.array_equal(front_values(wide[:, :2], wide), front_values(front[:, :2], front))
+
+
 def test_the_best_that_was_ever_found():
     losses = (drawn(8, 20, 3) * 4).round()  # with ties, of which the first counts
     violation = np.maximum(drawn(8, 20, seed=1) - 0.5, 0)

@@ -268,7 +268,7 @@ def test_a_coarse_grid_moves_by_a_step_at_least():
 def pairs_of(keys, n, n_pairs):
     streams, pairs = RowStreams.of(0, keys), np.empty((len(keys), n_pairs, 2), np.int64)
     for i in range(len(keys)):
-        tournament(i, streams.states, 3, n, pairs)
+        tournament(variation.Turn(i, streams.states[i], 3), n, pairs)
     return pairs
 
 

@@ -211,7 +211,7 @@ def _way(codec: Codec, factual: np.ndarray, frame: pd.DataFrame, rng: Any) -> di
 def _diagnosis(shared: Context, target: int, line: float, below: float) -> Diagnosis:
     label = class_text(shared, shared.classes[target])
     rival = None if shared.lead is None else "bad"
-    closest = ClosestMiss({}, below, RULES[:1], rival, below + 0.1)
+    closest = ClosestMiss({}, below, RULES[:1], rival, below + 0.1, is_reached=below > line)
     told = nearness_text(closest, line)
     reason = f"No change was found for which the model says {label}.{told}"
     return Diagnosis(reason, None, below, line, RULES[:1])

@@ -10,7 +10,7 @@ import numpy as np
 from proce.arguments import checked, kind_name
 from proce.arrays import Array
 from proce.classifier.answer import Output
-from proce.classifier.asking import FrameClassifier, ask_frame, ask_raw
+from proce.classifier.asking import ask_frame, ask_raw, takes_frames
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
 from proce.errors import ModelError, ModelInterfaceError, ProceError
@@ -200,7 +200,7 @@ class OnRange:
     @property
     def takes_units(self) -> bool:
         """Whether the model itself is given numbers on the unit range."""
-        return not isinstance(self.inner, FrameClassifier) or self.inner.takes_units
+        return not takes_frames(self.inner) or self.inner.takes_units
 
     def predict_frame(self, frame: Any) -> Array:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from proce.arguments import kind_name
-from proce.arrays import Array, Floats
+from proce.arrays import Array, Flags, Floats
 from proce.compiled.elementary import write_probabilities
 from proce.errors import ModelError, ModelOutputError, ProceError
 
@@ -136,6 +136,12 @@ def check_probabilities(
     return to_probabilities(columns, output)
 
 
+def lies_beyond(columns: Array) -> Flags:
+    """Return which entries are no probabilities, not even up to rounding, in the same shape."""
+    beyond: Flags = (columns < -_MAX_ROUNDING) | (columns > 1 + _MAX_ROUNDING)
+    return beyond
+
+
 def _refuse_sums(probabilities: Array, name: str, row_words: Callable[[int], str]) -> None:
     sums = probabilities.sum(-1)
     off = np.abs(sums - 1) > SUM_TOLERANCE
@@ -151,10 +157,7 @@ def _refuse_sums(probabilities: Array, name: str, row_words: Callable[[int], str
 def _refuse_entries(probabilities: Array, name: str, row_words: Callable[[int], str]) -> None:
     for bad, what in (
         (np.isnan(probabilities), "NaN among its probabilities"),
-        (
-            (probabilities < -_MAX_ROUNDING) | (probabilities > 1 + _MAX_ROUNDING),
-            "a probability outside the range from 0 to 1",
-        ),
+        (lies_beyond(probabilities), "a probability outside the range from 0 to 1"),
     ):
         rows = bad.any(-1)
         if rows.any():

@@ -6,7 +6,7 @@ are exactly the same values.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import pandas as pd
 
@@ -34,6 +34,11 @@ class FrameClassifier(Protocol):
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
 
 
+def takes_frames(classifier: Classifier) -> TypeGuard[FrameClassifier]:
+    """Return whether a classifier can be asked about frames, as all adapters can."""
+    return isinstance(classifier, Adapter | FrameClassifier)  # the first is quick to find out
+
+
 def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
     """Return the class probabilities ``(n, k)`` of the rows of a frame.
 
@@ -48,7 +53,7 @@ def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
     codec
         How the frame is read for a classifier that takes rows only.
     """
-    if isinstance(classifier, Adapter | FrameClassifier):
+    if takes_frames(classifier):
         return classifier.predict_frame(frame)
     return classifier.predict_proba(codec.encode(frame))
 
@@ -59,7 +64,7 @@ def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
     A model that is given numbers on the unit range gets them from what was read, and no frame is
     made for it.
     """
-    if not isinstance(classifier, Adapter | FrameClassifier):
+    if not takes_frames(classifier):
         return classifier.predict_proba(read.codec.to_unit(read.raw))
     if classifier.takes_units:
         try:
@@ -118,7 +123,7 @@ def given_to_model(
         What each row was before, in shapes that broadcast to the rows; ``raw`` by default as the
         codec gives it.
     """
-    if not isinstance(classifier, Adapter | FrameClassifier):
+    if not takes_frames(classifier):
         return rows
     if classifier.takes_units:
         return rows
@@ -128,7 +133,7 @@ def given_to_model(
 
 def ask_as_given(classifier: Classifier, values: Array) -> Array:
     """Return the class probabilities ``(n, k)`` of what :func:`given_to_model` made of rows."""
-    if isinstance(classifier, Adapter | FrameClassifier) and not classifier.takes_units:
+    if takes_frames(classifier) and not classifier.takes_units:
         return classifier.predict_raw(values)
     return classifier.predict_proba(values)
 
@@ -138,7 +143,7 @@ def ask_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
 
     A classifier that takes the rows of a codec only is asked about those.
     """
-    if isinstance(classifier, Adapter | FrameClassifier):
+    if takes_frames(classifier):
         return classifier.predict_raw(raw)
     return classifier.predict_proba(codec.to_unit(raw))
 

@@ -4,8 +4,19 @@ import math
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, scatter
 from proce.compiled.kernel import NOBODY, kernel, part
+
+EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
+
+
+def deciding_chance(target: int, threshold: float | None) -> float:
+    """Return from which probability of its target on a model of two classes decides for it.
+
+    Rounded where it is what a threshold leaves: of 0.7 that is 0.3, not 0.30000000000000004.
+    """
+    line = EVEN if threshold is None else threshold
+    return line if target == 1 else round(1 - line, 12)
 
 
 def decide(probabilities: Array, threshold: float | None) -> Ints:
@@ -19,6 +30,11 @@ def decide(probabilities: Array, threshold: float | None) -> Ints:
     chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
     write_said(chances, math.nan if threshold is None else threshold, said)
     return said.reshape(shape)
+
+
+def likeliest_other(probabilities: Array, target: Array) -> Ints:
+    """Return the likeliest class but the target ``(n,)`` of probabilities ``(n, k)``."""
+    return decide(scatter(probabilities, 1, target[:, None], -1.0), None)
 
 
 @kernel

@@ -10,7 +10,8 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
-from proce.classifier.classifier import Classifier, label_values, position_of
+from proce.classifier.classifier import Classifier, position_of
+from proce.classifier.labels import distinct_labels
 from proce.errors import ModelError
 
 _SEED_NAMES = ("random_state", "random_seed")
@@ -94,20 +95,10 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
     n_rows
         How many rows there are.
     """
-    values = label_values(label, "y")
-    if values.shape != (n_rows,):
-        raise ModelError(
-            f"y has the shape {values.shape} for {n_rows} rows; expected one label for each row."
-        )
-    if n_missing := int(pd.isna(values).sum()):
-        raise ModelError(
-            f"y has {n_missing:,} missing label{'s' * (n_missing != 1)}; expected one label for"
-            " each row. Leave these rows out of X and y."
-        )
+    unique, inverse = distinct_labels(label, "y", n_rows)
     try:
-        unique, inverse = np.unique(values, return_inverse=True)
         positions = [position_of(value, classifier.classes) for value in unique]
-    except (ModelError, TypeError) as error:
+    except ModelError as error:
         raise ModelError(
             f"y is not of the model's classes: {error} Leave y out if the model is not to be fitted"
             " again."

@@ -12,7 +12,7 @@ from proce.causal.models.no_effects import act_without_effects
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
 from proce.methods.searching.polishing import draw_in
 from proce.methods.searching.scan import move_beside
-from proce.objective import CallLimits, GeneMap, Requirement, chance_of
+from proce.objective import CallLimits, FeatureDistance, GeneMap, Requirement, chance_of
 from proce.objective.obeying import obey_limits
 from proce.objective.terms import EFFORTS, Terms
 from proce.objective.wanted import read_genes
@@ -36,16 +36,9 @@ def compile_limits(codec: Codec, rows: Array) -> None:
     obey_limits(limits, codec, rows, wishes, moved, moved)
     read_genes(wishes, rows, limits.movable, GeneMap(rows.shape[1]), codec.avoided)
     requirement, chances, target = Requirement(0.5, 0.1), np.full((3, 2, 2), 0.5), np.zeros(3, "i8")
-    terms = Terms(
-        target,
-        np.concatenate((limits.table(rows), np.ones((3, 1, 3))), axis=1),
-        codec.reach,
-        np.empty(0),
-        np.zeros((2, 2), np.int64),
-        EFFORTS,
-        0.0,
-        np.full(3, np.inf),
-        np.tile(requirement.numbers, (3, 1)),
+    distance, weights = FeatureDistance(codec, {}), np.ones(rows.shape[1])
+    terms = Terms.of(
+        rows, target, limits, weights, distance, EFFORTS, 0.0, requirement, max_changes=None
     )
     nothing = np.zeros_like(moved)
     terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), chances)

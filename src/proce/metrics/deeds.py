@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import Array, cells_differ, even_codes
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.true_world import limits_in_truth, reach
@@ -101,9 +101,8 @@ class People:
         rows = low + candidates.place * (high - low)
         for position, feature in enumerate(codec.schema):
             if not isinstance(feature, Continuous):
-                n_levels = len(feature.levels)
-                level = np.floor(candidates.place[..., position] * n_levels)
-                rows[..., position] = np.minimum(level, n_levels - 1)
+                places = candidates.place[..., position]
+                rows[..., position] = even_codes(places, len(feature.levels))
         wanted = genome_of(codec, self.factual, limits, gene_map).repair(rows), deed == SET
         rows, _ = read_actions(*wanted, self.factual, gene_map, codec.avoided)
         is_effect = np.zeros(len(codec.schema), dtype=np.bool_)

@@ -12,7 +12,7 @@ from proce.objective.effects import EffectPredictor, effect_predictors, fit_effe
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.prediction import clamp_for_model, prediction_loss
-from proce.objective.problem import CounterfactualProblem
+from proce.objective.problem import CounterfactualProblem, RunningProblem
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, Start, gene_map_of, genome_of, initial_population
@@ -33,6 +33,7 @@ __all__ = [
     "ModelDoubt",
     "Query",
     "Requirement",
+    "RunningProblem",
     "Start",
     "chance_among",
     "chance_of",

@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats
 from proce.compiled.cells import is_level, is_missing
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.objective.limits import SHOWN_ROUNDING, Limits
 from proce.objective.terms import FACTUAL, add_beyond_limits, most_changes
 from proce.schema import Codec
@@ -96,10 +96,10 @@ def write_obeying(
     beyond: Floats,  # (i, f, c); written
     obeys: Flags,  # (i, c); written
 ) -> None:
-    """Write which rows obey every limit, and do with each cell what is said of it, ``(i, c)``.
+    """Write which rows obey every limit, and how far each of their cells is beyond its own.
 
-    Of each cell it is written how far it is beyond its limits ``(i, f, c)``; an action that leads
-    to an avoided level is infinitely far.
+    A row must also do with each cell what is said of it: move it, act on it or leave it. A cell may
+    be off by rounding; an action that leads to an avoided level is infinitely far beyond.
     """
     n_candidates, n_features = rows.shape[1], rows.shape[2]
     acts, count = np.empty(n_candidates, np.bool_), np.empty(n_candidates, np.int64)
@@ -114,13 +114,17 @@ def write_obeying(
                 obeys[i, c] &= bounds.movable[i, f] or not acts[c]
                 obeys[i, c] &= is_same or moves or acts[c]
                 obeys[i, c] &= not (is_same and moves and acts[c])
-                leads = acts[c] and not is_same and not is_number
-                leads = leads and is_level(value, bounds.avoided.shape[1])
-                excess[f, c] = np.inf if leads and bounds.avoided[f, int(value)] else 0.0
+                leads = acts[c] and not is_same and is_avoided(value, bounds.avoided[f])
+                excess[f, c] = np.inf if leads else 0.0
                 count[c] += acts[c]
             add_beyond_limits(cells, f, acts, own, bounds.reach[f], excess, f)
+            for c in range(n_candidates):
+                obeys[i, c] &= excess[f, c] <= SHOWN_ROUNDING
         for c in range(n_candidates):
-            total = 0.0
-            for f in range(n_features):
-                total += excess[f, c]
-            obeys[i, c] &= total <= SHOWN_ROUNDING and count[c] <= bounds.max_changes
+            obeys[i, c] &= count[c] <= bounds.max_changes
+
+
+@part
+def is_avoided(value: float, avoided: Flags) -> bool:
+    """Return whether no action may lead to a value of a feature, by its levels ``(l,)``."""
+    return is_level(value, len(avoided)) and avoided[np.int64(value)]

@@ -6,9 +6,9 @@ objective: they decide by constrained domination (Deb 2002).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -52,6 +52,42 @@ def are_sound(violation: Array, count: Array, *losses: Array) -> Flags:
     return flags
 
 
+class Layout(NamedTuple):
+    """What is laid out once for a problem, and taken for its parts.
+
+    Attributes
+    ----------
+    genome
+        The values that an action may set, a gene for each feature.
+    terms
+        The terms that need no model.
+    rule_program
+        The rules without ``~>``, as a kernel runs them.
+    rules_with_equations
+        The rules with ``~>``, which ask their equations, each with its number among all.
+    """
+
+    genome: Genome
+    terms: Terms
+    rule_program: RuleProgram
+    rules_with_equations: Sequence[tuple[int, Rule, Mechanisms]]
+
+    @classmethod
+    def of(cls, problem: "CounterfactualProblem") -> "Layout":
+        """Lay out a problem."""
+        numbered = enumerate(problem.rules)
+        return cls(
+            problem.genome_by(GeneMap(len(problem.codec.schema))),
+            problem.lay_out_terms(),
+            program_of([rule for rule, _ in problem.rules]),
+            [(n, rule, own) for n, (rule, own) in numbered if rule.dependence is not None],
+        )
+
+    def take(self, instances: Array) -> "Layout":
+        """Return the layout of some of the rows, given by position."""
+        return self._replace(genome=self.genome.take(instances), terms=self.terms.take(instances))
+
+
 @dataclass(frozen=True, eq=False)
 class CounterfactualProblem:
     """The search problem of some rows: genes in, losses and violations out.
@@ -92,6 +128,9 @@ class CounterfactualProblem:
     own_terms
         What binds each row by itself, instead of ``max_changes``, all rules and what is required of
         the model's answer; ``None`` where all rows are alike.
+    known_layout
+        What was laid out for a problem of the same rows and terms; ``None`` lays it out when it is
+        first asked for. A problem that is changed in anything else starts without.
     """
 
     codec: Codec
@@ -115,21 +154,15 @@ class CounterfactualProblem:
     answers: AnswerTable | None = None
     likeness: Likeness | None = None
     own_terms: OwnTerms | None = None
+    known_layout: InitVar[Layout | None] = None
+    _known: Layout | None = field(init=False, repr=False)
 
-    def __call__(self, genes: Array, instances: Array) -> Evaluation:
-        """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
-        part = self._part_of(instances)
-        return part.score(part.realise(genes))
+    def __post_init__(self, known_layout: Layout | None) -> None:
+        object.__setattr__(self, "_known", known_layout)
 
-    def _part_of(self, instances: Array) -> "CounterfactualProblem":
-        """Return the problem of some rows; that of the same rows as before is not made again."""
-        known: tuple[Array | None, CounterfactualProblem | None]
-        known = vars(self).get("_part", (None, None))
-        if known[0] is not instances:
-            everyone = np.arange(len(self.query.factual))
-            is_whole = np.array_equal(instances, everyone)
-            known = vars(self)["_part"] = instances, None if is_whole else self.take(instances)
-        return known[1] or self
+    def evaluate(self, genes: Array) -> Evaluation:
+        """Return the losses and the violation of genes ``(i, c, g)``."""
+        return self.score(self.realise(genes))
 
     # What is asked for, and what follows from it.
 
@@ -188,8 +221,8 @@ class CounterfactualProblem:
         losses, violation = self.terms.scored(realised, self.ask(rows))
         losses[..., Loss.DISTANCE] += self._causal_loss(rows)
         obeyed = None if self.own_terms is None else self.own_terms.obeyed
-        self.rule_program.add_violation(factual, rows, violation, obeyed)
-        for number, rule, mechanisms in self.rules_with_equations:
+        self.layout.rule_program.add_violation(factual, rows, violation, obeyed)
+        for number, rule, mechanisms in self.layout.rules_with_equations:
             lacking = rule.violation(factual, rows, mechanisms)
             violation += lacking if obeyed is None else obeyed[:, number, None] * lacking
         if with_prototype:
@@ -203,11 +236,6 @@ class CounterfactualProblem:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         distance, _ = self.terms.measured(realised)
         return distance + self._causal_loss(realised.point)
-
-    def excess(self, realised: Actions) -> Array:
-        """Return how far candidates are beyond their limits, on the unit range, ``(i, c)``."""
-        _, excess = self.terms.measured(realised)
-        return excess
 
     def typicality_loss(self, rows: Array) -> Array:
         """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place.
@@ -244,8 +272,31 @@ class CounterfactualProblem:
     # What is laid out once.
 
     @cached_property
+    def layout(self) -> Layout:
+        """What is laid out once."""
+        return self._known or Layout.of(self)
+
+    @property
+    def genome(self) -> Genome:
+        """The values that an action may set, a gene for each feature."""
+        return self.layout.genome
+
+    @property
     def terms(self) -> Terms:
         """The terms that need no model."""
+        return self.layout.terms
+
+    @property
+    def searched_genome(self) -> Genome:
+        """What a search may change: the genes of the features, then the switches."""
+        return self.genome_by(self.gene_map)
+
+    def genome_by(self, gene_map: GeneMap) -> Genome:
+        """Return the genes of the rows by a map of them."""
+        return genome_of(self.codec, self.query.factual, self.limits, gene_map)
+
+    def lay_out_terms(self) -> Terms:
+        """Return the terms that need no model."""
         measure = SQUARES if self.is_squared else DIFFERENCES
         terms = Terms.of(
             self.query.factual,
@@ -277,39 +328,18 @@ class CounterfactualProblem:
             return action_weights(self.effort, self.limits.movable, self.scm, self.effect_weight)
         return self.effort
 
-    @cached_property
-    def rule_program(self) -> RuleProgram:
-        """The rules without ``~>``, as a kernel runs them."""
-        return program_of([rule for rule, _ in self.rules])
-
-    @cached_property
-    def rules_with_equations(self) -> Sequence[tuple[int, Rule, Mechanisms]]:
-        """The rules with ``~>``, which ask their equations, each with its number among all."""
-        numbered = enumerate(self.rules)
-        return [(n, rule, own) for n, (rule, own) in numbered if rule.dependence is not None]
-
-    @cached_property
-    def genome(self) -> Genome:
-        """The values that an action may set, a gene for each feature."""
-        gene_map = GeneMap(len(self.codec.schema))
-        return genome_of(self.codec, self.query.factual, self.limits, gene_map)
-
-    @property
-    def searched_genome(self) -> Genome:
-        """What a search may change: the genes of the features, then the switches."""
-        return genome_of(self.codec, self.query.factual, self.limits, self.gene_map)
-
     # Other problems of the same kind.
 
     def take(self, instances: Array) -> Self:
         """Return the problem of some of the rows, given by position."""
         own = None if self.own_terms is None else self.own_terms.take(instances)
-        query, limits = self.query.take(instances), self.limits.take(instances)
-        part = replace(self, query=query, limits=limits, own_terms=own)
-        vars(part).update(self._laid_out("rule_program", "rules_with_equations"))
-        taken = self._laid_out("genome", "terms")
-        vars(part).update({name: own.take(instances) for name, own in taken.items()})
-        return part
+        return replace(
+            self,
+            query=self.query.take(instances),
+            limits=self.limits.take(instances),
+            own_terms=own,
+            known_layout=self.layout.take(instances),
+        )
 
     def with_few_worlds(self) -> Self:
         """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
@@ -329,11 +359,27 @@ class CounterfactualProblem:
         return self._with_doubts(())
 
     def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
-        part = replace(self, doubts=doubts)
-        names = ("rule_program", "rules_with_equations", "genome", "terms")
-        vars(part).update(self._laid_out(*names))
-        return part
+        return replace(self, doubts=doubts, known_layout=self.layout)
 
-    def _laid_out(self, *names: str) -> dict[str, Any]:
-        """Return what was laid out already, which is not laid out again for a part."""
-        return {name: vars(self)[name] for name in names if name in vars(self)}
+
+@dataclass(eq=False)
+class RunningProblem:
+    """A problem as a search asks it: for fewer and fewer of its rows, for the same ones at a time.
+
+    Attributes
+    ----------
+    problem
+        The problem of all rows.
+    """
+
+    problem: CounterfactualProblem
+    _instances: Array | None = field(default=None, init=False, repr=False)
+    _part: CounterfactualProblem = field(init=False, repr=False)  # of these instances
+
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
+        """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
+        if self._instances is not instances:
+            is_whole = np.array_equal(instances, np.arange(len(self.problem.query.factual)))
+            self._part = self.problem if is_whole else self.problem.take(instances)
+            self._instances = instances
+        return self._part.evaluate(genes)

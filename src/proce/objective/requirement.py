@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.classifier.decision import class_said, decide, likeliest
+from proce.classifier.decision import (
+    EVEN,
+    class_said,
+    decide,
+    deciding_chance,
+    likeliest,
+)
 from proce.compiled.elementary import log
 from proce.compiled.kernel import kernel, part
 from proce.objective.limits import SHOWN_ROUNDING
@@ -39,11 +45,11 @@ class Requirement:
     @property
     def numbers(self) -> Floats:
         """The requirement as the kernels read it, ``(5,)``; what is not asked for is NaN."""
-        threshold = math.nan if self.threshold is None else self.threshold
+        line = EVEN if self.threshold is None else self.threshold
         numbers = np.empty(5)
-        numbers[_THRESHOLD] = threshold
-        numbers[_PAST_UPPER] = min(1.0, threshold + self.margin)
-        numbers[_PAST_LOWER] = max(0.0, threshold - self.margin)
+        numbers[_THRESHOLD] = math.nan if self.threshold is None else line
+        numbers[_PAST_UPPER] = min(1.0, line + self.margin)
+        numbers[_PAST_LOWER] = max(0.0, line - self.margin)
         numbers[_LEAD] = 2 * self.margin
         numbers[_LEAST] = math.nan if self.min_probability is None else self.min_probability
         return numbers
@@ -92,17 +98,15 @@ class Requirement:
         least = self.min_probability or 0.0
         if n_classes > 2:
             return (least,) * n_classes
-        asked = self if self.threshold is not None else replace(self, threshold=0.5)
-        numbers = asked.numbers
-        enough = 1 - float(numbers[_PAST_LOWER]), float(numbers[_PAST_UPPER])
-        return max(enough[0], least), max(enough[1], least)
+        lower, upper = self.numbers[[_PAST_LOWER, _PAST_UPPER]].tolist()
+        return max(deciding_chance(0, lower), least), max(deciding_chance(1, upper), least)
 
     def lead(self, n_classes: int) -> float | None:
         """Return by how much the target must lead the likeliest other class.
 
         The lead is ``None`` for two classes, where the probability of the target says it all.
         """
-        return 2 * self.margin if n_classes > 2 else None
+        return float(self.numbers[_LEAD]) if n_classes > 2 else None
 
 
 @kernel
@@ -151,9 +155,10 @@ def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
     """
     own, second = chances[wanted], chances[1]
     threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
-    if np.isnan(threshold):
+    if np.isnan(threshold) and len(chances) == 2:
+        lacking = numbers[_PAST_UPPER] - own  # what is told, also where the two sum to 1.001
+    elif np.isnan(threshold):
         lacking = chances[likeliest(chances, wanted)] + numbers[_LEAD] - own
-        lacking = lacking / 2 if len(chances) == 2 else lacking
     else:
         lacking = numbers[_PAST_UPPER] - second if wanted == 1 else second - numbers[_PAST_LOWER]
     is_decided = class_said(chances, threshold) == wanted

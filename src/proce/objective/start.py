@@ -5,7 +5,7 @@ follows for every endogenous feature that can be acted on: is it acted on?
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -16,8 +16,7 @@ from proce.compiled.elementary import powers, quantiles
 from proce.objective.distance import Mode
 from proce.objective.limits import Limits
 from proce.objective.query import Query
-from proce.schema import Categorical, Codec, Continuous, Feature
-from proce.schema.features.feature import MIN_CHANGE
+from proce.schema import Codec
 from proce.search import GeneKind, Genome, Purpose, RowStreams
 from proce.search.genome import permitted_values
 
@@ -68,13 +67,16 @@ def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> 
 
 
 def genome_of(codec: Codec, factual: Array, limits: Limits, gene_map: GeneMap) -> Genome:
-    """Return the genes of rows ``(i, f)``.
+    """Return the genes of rows ``(i, f)``: what is searched is what is shown.
 
     The anchor of a gene is the value of the row, or the nearest permitted one where a range of the
     call forbids that value.
     """
     n_switches = len(gene_map.switched)
-    kind, origin, step = _grid(codec, n_switches)
+    levels = np.where(codec.is_categorical, GeneKind.LEVEL, GeneKind.GRID)
+    kind = np.where(codec.grid[1] > 0, levels, GeneKind.REAL)
+    of_switches = np.zeros(n_switches)
+    origin, step, snap = (np.append(own, of_switches) for own in (*codec.grid, codec.still))
     nothing = np.zeros((len(factual), n_switches), dtype=factual.dtype)
     switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
@@ -82,27 +84,15 @@ def genome_of(codec: Codec, factual: Array, limits: Limits, gene_map: GeneMap) -
         np.concatenate([limits.action_upper, nothing + 1], axis=-1),
         np.concatenate([factual, nothing], axis=-1),
         movable=np.concatenate([limits.movable, switchable], axis=-1),
-        kind=kind,
+        kind=np.append(kind, [GeneKind.LEVEL] * n_switches).astype(np.int64),
         origin=origin,
         step=step,
-        snap=np.full_like(step, MIN_CHANGE),
+        snap=snap,
     )
     outside = (factual < limits.lower) | (factual > limits.upper)
     forbidden = np.concatenate([outside & limits.movable, nothing.astype(np.bool_)], axis=-1)
     nearest = np.minimum(np.maximum(genome.anchor, genome.lower), genome.upper)
     return genome._replace(anchor=np.where(forbidden, nearest, genome.anchor))
-
-
-@lru_cache(maxsize=32)
-def _grid(codec: Codec, n_switches: int) -> tuple[Array, Array, Array]:
-    """Return the kinds of all genes, and where the grid of each begins and how wide it is.
-
-    What is searched is what is shown.
-    """
-    kinds = [_kind(*own) for own in zip(codec.schema, codec.resolution.tolist(), strict=True)]
-    kind = np.array([*kinds, *[GeneKind.LEVEL] * n_switches])
-    origin, step = (np.append(own, np.zeros(n_switches)) for own in codec.grid)
-    return kind, origin, step
 
 
 def initial_population(
@@ -180,9 +170,3 @@ def _neighbour_genes(query: Query, training: Array, gene_map: GeneMap, draws: Ar
     rows = training[chosen]  # (i, size, f)
     switches = np.ones((*rows.shape[:-1], len(gene_map.switched)), dtype=rows.dtype)
     return np.concatenate([rows, switches], axis=-1)
-
-
-def _kind(feature: Feature, resolution: float) -> GeneKind:
-    if isinstance(feature, Continuous):
-        return GeneKind.GRID if resolution else GeneKind.REAL
-    return GeneKind.LEVEL if isinstance(feature, Categorical) else GeneKind.GRID

@@ -189,20 +189,18 @@ def measure_candidates(
 
 @part
 def add_beyond_limits(
-    cells: Floats,
+    cells: Floats,  # (c, f)
     f: int,
-    by_hand: Flags,
-    own: Floats,
+    by_hand: Flags,  # (c,)
+    own: Floats,  # (7 or more, f), the row and its limits
     reach: float,
-    excess: Floats,
+    excess: Floats,  # (…, c); added to, on the unit range
     place: int,
 ) -> None:
-    """Add how far a feature of candidates ``(c, f)`` is outside of its limits, on the unit range.
+    """Add how far a feature of candidates is beyond its limits, at a place of ``excess (…, c)``.
 
-    It is added at a place of ``excess (…, c)``. Who acts (``by_hand (c,)``) is bound by the limits
-    of actions, all else by those of consequences. What is held may lie outside of the permitted
-    range, though not of that of the call. What nobody knows obeys. ``own (7, f)`` is what is known
-    of the instance.
+    What is done ``by_hand (c,)`` is bound by the limits of actions, all else by those of
+    consequences. What is held may lie outside of the permitted range. What nobody knows obeys.
     """
     before, lower, upper = own[FACTUAL, f], own[_LOWER, f], own[_UPPER, f]
     for c in range(len(by_hand)):

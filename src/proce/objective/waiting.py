@@ -151,7 +151,6 @@ class Clock:
         opened = {name: getattr(limits, name).copy() for name in Limits.__dataclass_fields__}
         opened["movable"][:, self.lead] = known & (left > 0)
         opened["upper"][:, self.lead] = factual[:, self.lead] + left / float(self.years[self.lead])
-        opened["lower"][:, self.lead] = np.maximum(limits.lower, factual)[:, self.lead]
         for end in ("lower", "upper"):
             opened[f"action_{end}"][:, self.lead] = opened[end][:, self.lead]
         for position in self.others:

@@ -6,8 +6,8 @@ An action that leads to an avoided level is none.
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.cells import is_level
 from proce.compiled.kernel import kernel
+from proce.objective.obeying import is_avoided
 from proce.objective.start import GeneMap
 
 _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
@@ -97,5 +97,4 @@ def read_wanted(
                 else:
                     acts = movable[i, f] and (switches[f] == 0 or values[i, c, switches[f]] > 0.5)
                 acting[i, c, f] = acts
-                leads_there = is_level(value, avoided.shape[1]) and avoided[f, np.int64(value)]
-                rows[i, c, f] = own if leads_there else value
+                rows[i, c, f] = own if is_avoided(value, avoided[f]) else value

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from proce.arguments import checked
-from proce.arrays import Array, Flags, Floats, missing_cells
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, missing_cells
 from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
-from proce.schema.features.feature import Categorical, Continuous, Ordinal
+from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Ordinal
 from proce.schema.features.levels import rank_span
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
@@ -228,6 +228,20 @@ class Codec:
         step = np.where(self.is_number, self.resolution / self.span, 1.0)
         return np.where(self.is_number, -self.low / self.span, 0.0), step
 
+    @cached_property
+    def still(self) -> Floats:
+        """How far an entry may be from another and count as being there, ``(f,)``.
+
+        That is half a step, or half a thousandth of the unit range where the schema has no step.
+        Levels must agree.
+        """
+        has_step = [f.step is not None for f in self.schema if isinstance(f, Continuous)]
+        least = np.where(self.is_number, MIN_CHANGE, 1.0)
+        stepped = np.flatnonzero(self.is_number)[has_step]
+        least[stepped] = self.grid[1][stepped]
+        still: Floats = least / 2 + MIN_DIFFERENCE
+        return still
+
     @takes_rows(SchemaError, "rows")
     def missing(self, rows: Array) -> Array:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
@@ -260,9 +274,9 @@ class Codec:
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
 
     @cached_property
-    def is_ordered(self) -> Flags:
-        """Which features are numbers or ranks, ``(f,)``; the levels of others have no order."""
-        return np.array([not isinstance(feature, Categorical) for feature in self.schema])
+    def is_categorical(self) -> Flags:
+        """Which features have levels without an order, ``(f,)``."""
+        return np.array([isinstance(feature, Categorical) for feature in self.schema])
 
     @cached_property
     def avoided(self) -> Flags:

@@ -29,7 +29,7 @@ class MixedDistance:
     @classmethod
     def gower(cls, codec: Codec) -> "MixedDistance":
         """Return the distance of Gower: numbers and ranks over their range, levels 0 or 1."""
-        return cls(codec, ~codec.is_ordered, codec.reach)
+        return cls(codec, codec.is_categorical, codec.reach)
 
     @classmethod
     def by_deviation(cls, codec: Codec, rows: Array) -> "MixedDistance":

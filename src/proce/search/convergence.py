@@ -10,7 +10,6 @@ still proves nothing (a tree model is flat between its splits), and stopping ear
 late find into 'not found', which is the worst mistake; such an instance runs for all generations.
 """
 
-import math
 from collections import deque
 from functools import cache
 from typing import Self
@@ -18,11 +17,12 @@ from typing import Self
 import numpy as np
 
 from proce.arrays import Array, Floats
+from proce.compiled.elementary import logarithms
 from proce.compiled.kernel import kernel, part
+from proce.search.crowding import on_range
 from proce.search.survival import Population
 
 N_WEIGHTS = 16
-_TINY = np.finfo(np.float64).tiny
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
 
@@ -76,13 +76,10 @@ def tchebycheff_weights(k: int) -> Array:
     """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then points spread inside."""
     corners = np.eye(k)[:N_WEIGHTS]
     n_inside = N_WEIGHTS - len(corners)
-    inside = np.array(
-        [
-            [-math.log(_halton(n, _PRIMES[o % len(_PRIMES)])) for o in range(k)]
-            for n in range(1, n_inside + 1)
-        ],
-        dtype=np.float64,
-    ).reshape(n_inside, k)
+    spread = [
+        [_halton(n, _PRIMES[o % len(_PRIMES)]) for o in range(k)] for n in range(1, n_inside + 1)
+    ]
+    inside = -logarithms(np.array(spread).reshape(n_inside, k))
     return np.concatenate([corners, inside / inside.sum(-1, keepdims=True)])
 
 
@@ -101,7 +98,7 @@ def measure_fronts(
 ) -> None:
     """Write the mean Tchebycheff values ``(i,)`` of two fronts ``(i, n, k)``."""
     k = then.shape[2]
-    ideal, span = np.empty(k), np.empty(k)
+    ideal, worst = np.empty(k), np.empty(k)
     for i in range(len(then)):
         for o in range(k):
             low, high = np.inf, -np.inf
@@ -112,26 +109,27 @@ def measure_fronts(
                 low = min(low, now[i, c, o])
                 high = max(high, now[i, c, o]) if now[i, c, o] < np.inf else high
             ideal[o] = low
-            span[o] = max(high - low, _TINY)
-        before[i] = _mean_value(then, i, ideal, span, weights)
-        after[i] = _mean_value(now, i, ideal, span, weights)
+            worst[o] = high
+        before[i] = _mean_value(then, i, ideal, worst, weights)
+        after[i] = _mean_value(now, i, ideal, worst, weights)
 
 
 @part
-def _mean_value(front: Floats, i: int, ideal: Floats, span: Floats, weights: Floats) -> float:
+def _mean_value(front: Floats, i: int, ideal: Floats, worst: Floats, weights: Floats) -> float:
     """Return the mean over the weights ``(w, k)`` of the lowest weighted maximum of a front.
 
-    ``front`` are the losses ``(i, c, k)``, of which those of instance ``i`` are told from ``ideal``
-    in units of ``span``, both ``(k,)``.
+    ``front`` are the losses ``(i, c, k)``, of which those of instance ``i`` are told on the range
+    from ``ideal`` to ``worst``, both ``(k,)``.
     """
     total = 0.0
     for w in range(len(weights)):
         best = np.inf
         for c in range(front.shape[1]):
             if front[i, c, 0] < np.inf:
-                worst = -np.inf
+                most = -np.inf
                 for o in range(front.shape[2]):
-                    worst = max(worst, (front[i, c, o] - ideal[o]) / span[o] * weights[w, o])
-                best = min(best, worst)
+                    place = on_range(front[i, c, o], ideal[o], ideal[o], worst[o])
+                    most = max(most, place * weights[w, o])
+                best = min(best, most)
         total += best
     return total / len(weights)

@@ -6,8 +6,7 @@ infinitely isolated. ``"paper"`` is Eq. 12: the distance between the two candida
 it, all on the range of the front, so that no unit of an objective decides who is near;
 infinite in fronts of one or two. Either way an objective without a range is left out.
 
-Both kernels write ``(m,)`` for the candidates that have a rank. They take halves of losses, because
-a range can be twice the largest float.
+Both write ``(m,)`` for the candidates that have a rank.
 """
 
 import numpy as np
@@ -18,8 +17,21 @@ from proce.search.pareto import UNRANKED
 
 
 @part
+def on_range(loss: float, other: float, low: float, high: float) -> float:
+    """Return how far a loss is above another, in units of a range; 0 in a range without width.
+
+    Halves are taken, because a range can be twice the largest float.
+    """
+    width = 0.5 * high - 0.5 * low
+    return (0.5 * loss - 0.5 * other) / width if width > 0 else 0.0
+
+
+@part
 def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
-    """Write the sides of the box between a candidate's neighbours in its front."""
+    """Write the sides of the box between a candidate's neighbours in its front, ``(m,)``.
+
+    The losses are ``(m, k)``, and ``order (k, m)`` is by each of them.
+    """
     k, m = order.shape
     first, last = np.empty(m, np.int64), np.empty(m, np.int64)
     two_before, one_before = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -40,14 +52,15 @@ def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> N
             r = rank[c]
             if r == UNRANKED:
                 continue
-            span = 0.5 * losses[last[r], o] - 0.5 * losses[first[r], o]
-            if not span > 0:
+            low, high = losses[first[r], o], losses[last[r], o]
+            if not high > low:
                 continue
             if c == first[r] or c == last[r]:
                 crowding[c] = np.inf
             if two_before[r] >= 0:
-                box = 0.5 * losses[c, o] - 0.5 * losses[two_before[r], o]
-                crowding[one_before[r]] += box / span
+                crowding[one_before[r]] += on_range(
+                    losses[c, o], losses[two_before[r], o], low, high
+                )
             two_before[r] = one_before[r]
             one_before[r] = c
 
@@ -75,10 +88,8 @@ def nearest_crowding(losses: Floats, rank: Ints, position: Floats, crowding: Flo
             for s in range(size):
                 low = min(low, losses[members[s], o])
                 high = max(high, losses[members[s], o])
-            span = 0.5 * high - 0.5 * low
             for s in range(size):
-                offset = 0.5 * losses[members[s], o] - 0.5 * low
-                position[o, s] = offset / span if span > 0 else 0.0
+                position[o, s] = on_range(losses[members[s], o], low, low, high)
         for s in range(size):
             crowding[members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
 

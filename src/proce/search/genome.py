@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints, inwards
+from proce.arrays import Array, Flags, Floats, Ints, even_codes, inwards
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import kernel, part
 from proce.errors import SearchError
 
-_SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
 _ALL = np.empty((0, 0, 0), np.bool_)
 
 
@@ -81,7 +80,7 @@ class Genome(NamedTuple):
         movable, kind, origin, step, snap
             As the attributes; movable may be ``(g,)``, for all alike. Bounds of stepped genes
             move inwards onto the grid; levels have step 1; the snap of a stepped gene is
-            half a step.
+            at least half a step.
         """
         if anchor.ndim != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
@@ -99,7 +98,7 @@ class Genome(NamedTuple):
         if not bool((step[stepped] > 0).all()):
             raise SearchError("a gene of kind GRID has no step; expected a number above 0.")
         origin = np.where(levels, 0.0, origin)
-        snap = np.where(stepped, _SNAP_STEPS * step, snap)
+        snap = np.maximum(snap, step / 2)
         lower, upper = (np.ascontiguousarray(end) for end in _onto_grid(lower, upper, origin, step))
         free = np.ones_like(anchor) if movable is None else movable
         free = np.broadcast_to(free.astype(np.bool_), anchor.shape)
@@ -144,7 +143,7 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     Parameters
     ----------
     draws
-        ``(…, g)``, below 1.
+        ``(…, g)``, from 0 to 1.
     lower, upper
         The bounds, on the grid where there is one, in a shape that broadcasts to the draws.
     step
@@ -152,8 +151,8 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     """
     width = upper - lower
     spacing = np.where(step > 0, step, 1.0)
-    points = lower + spacing * np.floor(draws * (width / spacing + 1))
-    return np.where(step > 0, points, lower + draws * width)
+    stepped = lower + spacing * even_codes(draws, np.rint(width / spacing) + 1)
+    return np.where(step > 0, stepped, lower + draws * width)
 
 
 def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:
@@ -197,9 +196,10 @@ def nearest_allowed(
     step: float,
     snap: float,
 ) -> float:
-    """Return the nearest value that a gene may take; a missing value has not moved.
+    """Return the nearest value that a gene may take; a missing value stands for the anchor.
 
-    It is given numbers: to hand a record of arrays to a function costs more than the work itself.
+    The arguments are one gene's numbers of a `Genome`: handing over the record costs more than
+    the work itself.
     """
     nearest = on_grid(value, origin, step) if step > 0 else value
     clamped = min(max(nearest, lower), upper)

@@ -25,7 +25,10 @@ _SIGN_OFF = np.int64(2**63 - 1)
 
 @part
 def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
-    """Write the stable order of the first keys, and how many keys are below each."""
+    """Write the stable order of the first keys, and how many of them are below each.
+
+    ``keys``, ``order``, ``below`` and the work array ``spare`` have at least ``size`` entries.
+    """
     for c in range(size):
         own = keys[c]
         count = np.int64(0)
@@ -56,7 +59,10 @@ def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
 
 @part
 def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Ints) -> None:
-    """Write the ranks ``(m,)`` of feasible candidates, until ``n`` have one."""
+    """Write the ranks ``(m,)`` of feasible candidates, until ``n`` have one; others are unranked.
+
+    ``violation`` is ``(m,)``; ``order`` and ``below (k, m)`` are those of :func:`objective_orders`.
+    """
     k, m = order.shape
     words = (m + 63) // 64
     none_above = np.empty((m, words), np.uint64)  # bit d of row c: d is at most c everywhere

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from proce.arrays import Array, Floats
+from proce.arrays import Array, Flags, Floats
 from proce.compiled.kernel import kernel
 from proce.errors import ProceError, SearchError
 
@@ -67,23 +67,26 @@ def evaluate(problem: Problem, genes: Array, instances: Array, generation: int) 
 
 
 def _clean(losses: Array, violation: Array) -> Evaluation:
-    """Return losses and violation, +inf throughout where one of them was not finite."""
+    """Return losses and violation, +inf throughout where one of them is not finite."""
     losses = np.ascontiguousarray(losses, np.float64)
     violation = np.ascontiguousarray(violation, np.float64)
-    if is_finite(losses, violation):
+    finite = np.empty(violation.shape, np.bool_)
+    if find_finite(losses, violation, finite):
         return Evaluation(losses, violation)  # nearly always so
-    finite = np.isfinite(losses).all(-1) & np.isfinite(violation)
     return Evaluation(
         np.where(finite[..., None], losses, np.inf), np.where(finite, violation, np.inf)
     )
 
 
 @kernel
-def is_finite(losses: Floats, violation: Floats) -> bool:
-    """Return whether every loss ``(i, c, k)`` and every violation ``(i, c)`` is finite."""
-    n_odd = 0
-    for loss in losses.flat:
-        n_odd += not np.isfinite(loss)
-    for amount in violation.flat:
-        n_odd += not np.isfinite(amount)
-    return n_odd == 0
+def find_finite(losses: Floats, violation: Floats, finite: Flags) -> bool:
+    """Write which candidates have finite losses ``(i, c, k)`` and violations; return if all do."""
+    n_finite = 0
+    for i in range(len(losses)):
+        for c in range(losses.shape[1]):
+            is_finite = np.isfinite(violation[i, c])
+            for o in range(losses.shape[2]):
+                is_finite &= np.isfinite(losses[i, c, o])
+            finite[i, c] = is_finite
+            n_finite += is_finite
+    return n_finite == violation.size

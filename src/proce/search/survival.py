@@ -171,7 +171,10 @@ def choose(
 
 @part
 def _group(rank: Ints, stop: Ints, grouped: Ints) -> None:
-    """Write candidates front by front, and where each front stops."""
+    """Write candidates front by front ``(m,)``, and where each front stops ``(m + 1,)``.
+
+    Who has no rank ``(m,)`` is left out.
+    """
     m = len(rank)
     for r in range(m + 1):
         stop[r] = 0

@@ -58,6 +58,24 @@ class Operators(NamedTuple):
         )
 
 
+class Turn(NamedTuple):
+    """Whose children are made, and from which random numbers.
+
+    Attributes
+    ----------
+    i
+        The position of the instance.
+    stream
+        The state of its stream.
+    generation
+        The number of the generation.
+    """
+
+    i: int
+    stream: np.uint64
+    generation: int
+
+
 def offspring(
     genes: Floats,
     genome: Genome,
@@ -116,19 +134,20 @@ def breed(
     The parents ``(i, pairs, 2)`` are written first, but where they are no tournament's.
     """
     for i in range(len(genes)):
+        turn = Turn(i, streams[i], generation)
         if operators.is_tournament:
-            tournament(i, streams, generation, genes.shape[1], parents)
-        cross(i, genes, parents, genome, operators, streams, generation, children)
-        mutate(i, genome, operators, streams, generation, children)
+            tournament(turn, genes.shape[1], parents)
+        cross(turn, genes, parents, genome, operators, children)
+        mutate(turn, genome, operators, children)
 
 
 @part
-def tournament(i: int, streams: Words, generation: int, n: int, parents: Ints) -> None:
+def tournament(turn: Turn, n: int, parents: Ints) -> None:
     """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others.
 
     The population is sorted, so the better one is the smaller position.
     """
-    start = stream_start(streams[i], generation, _MATING)
+    i, start = turn.i, stream_start(turn.stream, turn.generation, _MATING)
     for p in range(parents.shape[1]):
         bits = draw_bits(start, 2 * p)
         one = min(upper_whole(bits, n), lower_whole(bits, n))
@@ -140,25 +159,24 @@ def tournament(i: int, streams: Words, generation: int, n: int, parents: Ints) -
 
 @part
 def cross(
-    i: int,
+    turn: Turn,
     genes: Floats,
     parents: Ints,
     genome: Genome,
     operators: Operators,
-    streams: Words,
-    generation: int,
     children: Floats,
 ) -> None:
-    """Write the two children of each pair of an instance ``i`` side by side, before they mutate.
+    """Write the two children of each pair of an instance side by side, before they mutate.
 
-    Each gene comes from either parent, or both children have one blended from the two.
-    No processor can predict which genes blend, so they are listed without a branch first.
+    They are ``(i, 2 * pairs, g)``, of ``genes (i, n, g)`` and ``parents (i, pairs, 2)``. Each gene
+    comes from either parent, or both children have one blended from the two. No processor can
+    predict which genes blend, so they are listed without a branch first.
     """
-    g, eta = len(genome.kind), operators.crossover_eta
+    i, g, eta = turn.i, len(genome.kind), operators.crossover_eta
     ample = power(2.0, 54.0 / (eta + 1.0))  # room to a bound, in gaps between the parents
     blended, draws = np.empty(g, np.int64), np.empty(g, np.uint64)
-    crossing = stream_start(streams[i], generation, _CROSSING)
-    crossover = stream_start(streams[i], generation, _CROSSOVER)
+    crossing = stream_start(turn.stream, turn.generation, _CROSSING)
+    crossover = stream_start(turn.stream, turn.generation, _CROSSOVER)
     for p in range(parents.shape[1]):
         a, b = parents[i, p, 0], parents[i, p, 1]
         crosses = uniform(draw_bits(crossing, p)) < operators.crossover_probability
@@ -212,26 +230,20 @@ def _spread_factor(share: float, eta: float) -> float:
 
 
 @part
-def mutate(
-    i: int,
-    genome: Genome,
-    operators: Operators,
-    streams: Words,
-    generation: int,
-    children: Floats,
-) -> None:
+def mutate(turn: Turn, genome: Genome, operators: Operators, children: Floats) -> None:
     """Change genes of an instance's children, then put each on the nearest value it is allowed.
 
-    Some go back to the anchor, which gives up a change; a few of the others move at random.
+    The children of all instances are ``(i, c, g)``. Some genes go back to the anchor, which gives
+    up a change; a few of the others move at random.
     """
-    n_children, g = children.shape[1], children.shape[2]
+    i, n_children, g = turn.i, children.shape[1], children.shape[2]
     mutated = np.empty(g, np.int64)
     n_movable = 0
     for j in range(g):
         n_movable += genome.movable[i, j]
     mutation_chance = operators.mutation_rate * min(0.5, 1.0 / max(n_movable, 1))
-    change = stream_start(streams[i], generation, _CHANGE)
-    mutation = stream_start(streams[i], generation, _MUTATION)
+    change = stream_start(turn.stream, turn.generation, _CHANGE)
+    mutation = stream_start(turn.stream, turn.generation, _MUTATION)
     for c in range(n_children):
         n_mutated = 0
         whim = uniform(draw_bits(change, n_children * g + c))  # how much of itself it gives up

@@ -1,7 +1,7 @@
 """A probability is never rounded onto or across the line at which the model decides."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.explanation.samples import context, explanation
 
@@ -47,6 +47,7 @@ def test_what_is_asked_for_beyond_the_decision_is_told_beside_it() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0.05, 0.95))
+@example(0.4 - 1e-11, 0.4)
 def test_a_share_reads_as_the_line_only_where_it_is_there(share: float, line: float) -> None:
     line = round(line, 2)
     (text,) = percents(share, line=line)

@@ -88,8 +88,9 @@ def count_needless(
             nothing, ends = np.zeros_like(by_hand), shown[:, None]
             query = terms.query(factual, np.array([target]), codec.to_raw(factual))
             problem = replace(terms.problem(query), doubts=terms.doubts)
-            excess = problem.excess(Actions(ends, by_hand, nothing, nothing, ends, nothing)).item()
-            holds = reached and not told.broken and excess <= 1e-6
+            tried = Actions(ends, by_hand, nothing, nothing, ends, nothing)
+            _, excess = problem.terms.measured(tried)
+            holds = reached and not told.broken and excess.item() <= 1e-6
             shorter = problem.realise_by_hand(ends, by_hand)
             if holds and fitted.mode == "soft":
                 distance = problem.final_distance(shorter).item()

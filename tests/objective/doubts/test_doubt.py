@@ -99,7 +99,7 @@ def test_every_refit_leads_the_actions_somewhere_else(world, ann, studying):
     """With a slope of s, skill comes to 3 + 4 s and pay to 7 + 8 s; the decision is at 10."""
     problem = world.problem(ann, "hard")
     realised = problem.realise(world.genes(problem, studying))
-    odds = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98).odds(problem, realised)
+    odds = EquationDoubt.of(refits(world, 1.0, 0.5, 0.25), 0.98).odds(problem, realised)
     assert odds.ravel().tolist() == pytest.approx([8 * 0.25, 8 * 0.05, 8 * -0.05])
 
 
@@ -108,7 +108,7 @@ def test_an_action_that_misses_the_target_lacks_all_of_the_chance(world, ann):
     row = world.rows((3, 3, 7, "school", "north", "chess"))[None]  # pay comes to 9 of 10
     realised = problem.realise(world.genes(problem, row))
     assert realised.count.item() == 1
-    doubted = replace(problem, doubts=(EquationDoubt(refits(world, 2.0, 2.0), 0.98),))
+    doubted = replace(problem, doubts=(EquationDoubt.of(refits(world, 2.0, 2.0), 0.98),))
     missed = problem.score(realised).violation.item()
     assert missed > 0
     assert doubted.score(realised).violation.item() == pytest.approx(missed + 0.98)
@@ -118,7 +118,7 @@ def test_what_is_held_by_hand_is_the_same_in_every_refit(world, ann):
     problem = world.problem(ann, "hard")
     row = world.rows((6, 8, 7, "school", "north", "chess"))[None]
     realised = problem.realise(world.genes(problem, row, acting=["skill"]))
-    odds = EquationDoubt(refits(world, 1.0, 0.5), 0.98).odds(problem, realised)
+    odds = EquationDoubt.of(refits(world, 1.0, 0.5), 0.98).odds(problem, realised)
     assert odds.ravel().tolist() == pytest.approx([8 * (17 / 20 - 0.5)] * 2)
 
 
@@ -127,7 +127,7 @@ def test_a_doubt_makes_what_may_fail_infeasible_by_the_chance_that_is_missing(wo
     genes = world.genes(problem, studying)
     plain = problem.score(problem.realise(genes))
     assert plain.violation.tolist() == [[0.0]]
-    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98)
+    doubt = EquationDoubt.of(refits(world, 1.0, 0.5, 0.25), 0.98)
     doubted = replace(problem, doubts=(doubt,)).score(problem.realise(genes))
     expected = 0.98 - chance(2.0, 0.4, -0.4)
     assert doubted.violation.tolist() == [[pytest.approx(expected)]]
@@ -138,7 +138,7 @@ def test_a_doubt_makes_what_may_fail_infeasible_by_the_chance_that_is_missing(wo
     ]
     both = replace(problem, doubts=(doubt, doubt)).score(problem.realise(genes))
     assert both.violation.tolist() == [[pytest.approx(2 * expected)]]
-    sure = EquationDoubt(refits(world, 1.0, 1.0), 0.98)
+    sure = EquationDoubt.of(refits(world, 1.0, 1.0), 0.98)
     assert replace(problem, doubts=(sure,)).score(problem.realise(genes)).violation.tolist() == [
         [0.0]
     ]
@@ -148,7 +148,7 @@ def test_many_refits_are_asked_in_blocks_with_the_same_answers(world, monkeypatc
     people = world.random_rows(5)
     problem = world.problem(people, "hard", requirement=Requirement(0.4, 0.1))
     realised = problem.realise(world.genes(problem, np.broadcast_to(studying, (5, 3, 6))))
-    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25, 0.8, 1.2), 0.98)
+    doubt = EquationDoubt.of(refits(world, 1.0, 0.5, 0.25, 0.8, 1.2), 0.98)
     at_once = doubt.odds(problem, realised)
     monkeypatch.setattr("proce.objective.doubts.doubt._BLOCK_CELLS", 200)
     assert np.array_equal(doubt.odds(problem, realised), at_once)
@@ -216,7 +216,7 @@ def test_only_the_candidates_asked_about_are_tried_in_every_world(world, studyin
     problem = world.problem(people, "hard")
     rows = world.random_rows(20, seed=4).reshape(4, 5, 6)
     realised = problem.realise(world.genes(problem, rows))
-    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98)
+    doubt = EquationDoubt.of(refits(world, 1.0, 0.5, 0.25), 0.98)
     every = chance_of(doubt.odds(problem, realised))
     asked = np.random.default_rng(5).random((4, 5)) < 0.4
     asked[2] = False
@@ -228,7 +228,7 @@ def test_only_the_candidates_asked_about_are_tried_in_every_world(world, studyin
 def test_a_problem_may_ask_in_fewer_worlds_or_with_fewer_doubts(world, ann, studying):
     plain = world.problem(ann, "hard")
     models = tuple(Shifted(plain.classifier, float(shift)) for shift in range(-12, 0))
-    equations = EquationDoubt(refits(world, *[1.0, 0.5, 0.25] * 4), 0.98)
+    equations = EquationDoubt.of(refits(world, *[1.0, 0.5, 0.25] * 4), 0.98)
     problem = replace(plain, doubts=(equations, ModelDoubt(models, 0.95)))
     few = problem.with_few_worlds().doubts
     assert [len(few[0].refits.members), len(few[1].models)] == [8, 8]

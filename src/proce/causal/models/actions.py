@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array
+from proce.arrays import Array
 from proce.causal.programs.program import TOLERANCE, Table
-from proce.schema import Action, Categorical, Codec, Continuous
-from proce.schema.features.feature import MIN_CHANGE
+from proce.schema import Action, Codec, Continuous
 
 _COMPUTING_ERROR = 1e-12  # of the range
 
@@ -64,8 +63,7 @@ class Tolerances:
     ----------
     still
         How far a feature may be from its factual value, or from what its causes lead to, and count
-        as being there: half a step, or half a thousandth of the unit range where there is no step.
-        Levels must agree.
+        as being there: :attr:`Codec.still`.
     step
         The step of numbers that have one, or what they are told to, else 0.
     origin
@@ -93,9 +91,8 @@ class Tolerances:
         stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
         rounded = number & ~np.array(stepped) & (codec.resolution > 0)
         step = np.where(number, step, 0.0)
-        least = np.where((step > 0) & ~rounded, step, MIN_CHANGE)
         return cls(
-            still=np.where(number, least / 2, 0.5) + MIN_DIFFERENCE,
+            still=codec.still,
             step=step,
             origin=np.where(rounded, origin, np.nan),
             lowest=codec.lowest,
@@ -111,5 +108,5 @@ class Tolerances:
             table[name] = values
         table["reach"] = codec.reach
         table["is_number"] = codec.is_number
-        table["is_categorical"] = [isinstance(feature, Categorical) for feature in codec.schema]
+        table["is_categorical"] = codec.is_categorical
         return table

@@ -3,8 +3,8 @@
 import numpy as np
 
 from proce.arguments import brief
-from proce.arrays import Array, Floats
-from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities
+from proce.arrays import Array, Floats, even_codes
+from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities, lies_beyond
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous, Feature
 from proce.schema.codec import entries_on_step
@@ -30,7 +30,7 @@ def _uniform_rows(codec: Codec) -> Array:
     for position, feature in enumerate(codec.schema):
         draws = _uniforms(generator)
         if not isinstance(feature, Continuous):
-            columns.append(np.floor(draws * len(feature.levels)))
+            columns.append(even_codes(draws, len(feature.levels)))
         else:
             columns.append(entries_on_step(codec, position, draws))
     return np.stack(columns, axis=-1)
@@ -71,11 +71,10 @@ def _cell(feature: Feature, entry: float) -> str:
 def detect_output(columns: Array, name: str, *, ends_linear: bool = False) -> Output:
     """Return whether the output ``(n, m)`` for the probe rows is logits or probabilities.
 
-    Values beyond [0, 1] are logits, and so is anything that comes straight out of a linear
-    layer. Values within [0, 1] are probabilities if they sum to one.
+    Values beyond [0, 1] by more than rounding are logits, and so is anything that comes straight
+    out of a linear layer. Values within [0, 1] are probabilities if they sum to one.
     """
-    low, high = float(columns.min()), float(columns.max())
-    if low < 0 or high > 1 or ends_linear:
+    if ends_linear or lies_beyond(columns).any():
         return "logit"
     sums = columns.sum(-1)
     if columns.shape[1] > 1 and np.abs(sums - 1).max() > SUM_TOLERANCE:

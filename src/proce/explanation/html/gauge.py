@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.chances import decision_line, now_text, then_text
-from proce.explanation.words.needs import aim_text
+from proce.explanation.words.needs import aim_text, is_more_aimed_for
 from proce.explanation.words.values import class_texts, percent, percents
 
 _LABEL_HEIGHT = 18  # pixels of a line of labels
 _TRACK_HEIGHT = 30  # pixels that the track and its marks take
-_SAME = 1e-9  # probabilities this near are one
 _OUTER_PART = 0.3  # of the track: labels this near to an end grow away from it
 
 
@@ -136,10 +135,10 @@ def _lines(row: ExplainedRow) -> list[tuple[str, float, str]]:
 
     Of several classes the likeliest counts, which is no matter of one probability.
     """
-    decides, aim = decision_line(row), row.needed
+    decides = decision_line(row)
     lines = []
     if decides is not None:
         lines.append(("line", decides, f"{percent(decides)} decides"))
-    if row.predicted != row.target and aim > (decides or 0.0) + _SAME:
-        lines.append(("line", aim, aim_text(percent(aim))))
+    if row.predicted != row.target and is_more_aimed_for(row):
+        lines.append(("line", row.needed, aim_text(percent(row.needed))))
     return lines

@@ -1,11 +1,10 @@
 """What a model gives its target before and after, rounded never onto or across its decision."""
 
+from proce.classifier.decision import deciding_chance
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import percents
 from proce.schema.features.numerals import MINUS, counted
-
-_EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
 
 
 def decision_line(row: ExplainedRow) -> float | None:
@@ -16,8 +15,7 @@ def decision_line(row: ExplainedRow) -> float | None:
     context = row.context
     if len(context.classes) != 2 or row.target == UNKNOWN_CLASS:
         return None
-    threshold = _EVEN if context.threshold is None else context.threshold
-    return threshold if row.target == 1 else round(1 - threshold, 12)
+    return deciding_chance(row.target, context.threshold)
 
 
 def now_text(row: ExplainedRow) -> str:

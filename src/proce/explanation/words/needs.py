@@ -30,10 +30,15 @@ def aim_text(needed: str) -> str:
     return f"{needed} aimed for"
 
 
+def is_more_aimed_for(row: ExplainedRow) -> bool:
+    """Return whether a higher probability is aimed for than the one from which on is decided."""
+    return row.needed > (decision_line(row) or 0.0)
+
+
 def _needed_and_line(row: ExplainedRow) -> tuple[str, str | None]:
     """Return the probability that is aimed for, and where the model decides if that is lower."""
     line = decision_line(row)
-    if line is None or line >= row.needed - 1e-9:
+    if line is None or not is_more_aimed_for(row):
         return percent(row.needed), None
     needed, decides = percents(row.needed, line)
     return needed, decides

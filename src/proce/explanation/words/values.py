@@ -194,7 +194,7 @@ def percents(*shares: float, line: float | None = None) -> tuple[str, ...]:
 
 def _beside(share: float, text: str, line: float) -> str:
     """Return a share in a text that does not read as the line; more decimals where it would."""
-    if math.isnan(share) or math.isclose(share, line, abs_tol=1e-12):
+    if math.isnan(share) or abs(share - line) <= 1e-12:
         return text
     first = len(text.rstrip("%").partition(".")[2])
     for decimals in range(first, max(first, _MAX_PERCENT_DECIMALS) + 1):

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, scatter
+from proce.arrays import Array
 from proce.causal import Actions
-from proce.classifier import ask_read_frame, decide
+from proce.classifier import ask_read_frame
+from proce.classifier.decision import likeliest_other
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
@@ -46,6 +47,8 @@ class ClosestMiss:
         The rules that the candidate breaks.
     rival, rival_probability
         Of more than two classes, the likeliest other one, in words, and its probability.
+    is_reached
+        Whether it reaches the target.
     is_unlikely
         Whether it is within all limits and reaches the target, but fails in too many refits of
         the equations to be advice.
@@ -56,6 +59,7 @@ class ClosestMiss:
     broken: tuple[str, ...] = ()
     rival: str | None = None
     rival_probability: float = 0.0
+    is_reached: bool = False
     is_unlikely: bool = False
 
 
@@ -147,13 +151,15 @@ def nearness_text(closest: ClosestMiss, needed: float, *, was_asked: bool = Fals
     chance = closest.probability
     if chance is None:
         return rule
+    if closest.is_reached:
+        (reached,) = percents(chance, line=needed)
+        return f" The closest attempt would be likely enough ({reached}), but is not allowed.{rule}"
     if closest.rival is not None and chance <= closest.rival_probability:
         reached, other = percents(chance, closest.rival_probability)
         return f" The closest attempt reaches {reached}, behind {closest.rival} ({other}).{rule}"
-    if chance >= needed:
-        (reached,) = percents(chance, line=needed)
-        return f" The closest attempt would be likely enough ({reached}), but is not allowed.{rule}"
     reached, wanted = percents(chance, needed)
+    if chance >= needed:  # at a threshold the second class is said
+        return f" The closest attempt reaches {reached}; the model decides so only above it.{rule}"
     line = f"; the model decides so from {wanted} on"
     if was_asked:
         line = f", where {wanted} was asked for"
@@ -193,8 +199,9 @@ def _closest_misses(
     )
     answers = ask_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
-    others = scatter(answers, 1, call.target[positions][:, None], -1.0)
-    rivals = decide(others, None)
+    rivals = likeliest_other(answers, call.target[positions])
+    requirement = terms.without_margin().requirement
+    is_reached = requirement.is_reached(answers[:, None], call.target[positions])[:, 0]
     result = {}
     for index, row in enumerate(positions.tolist()):
         values = zip(codec.schema, shown.raw[index].tolist(), strict=True)
@@ -202,7 +209,8 @@ def _closest_misses(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),
             broken_rules(terms.rules, call.factual[row], shown.rows[index]),
-            *_rival(call, int(rivals[index]), float(others[index, rivals[index]])),
+            *_rival(call, int(rivals[index]), float(answers[index, rivals[index]])),
+            is_reached=bool(is_reached[index]),
             is_unlikely=bool(is_unlikely[index]),
         )
     return result

@@ -17,7 +17,13 @@ from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
 from proce.methods.diagnosing.relaxed_problem import follows_when_freed, relax
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import CounterfactualProblem, GeneMap, Query, initial_population
+from proce.objective import (
+    CounterfactualProblem,
+    GeneMap,
+    Query,
+    RunningProblem,
+    initial_population,
+)
 from proce.search import SearchProgress, SearchResult, nsga2
 from proce.search.result import Stop
 
@@ -133,7 +139,7 @@ class RelaxedSearch:
         settings = self.terms.fitted.settings
         size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
         return nsga2(
-            problem,
+            RunningProblem(problem),
             problem.searched_genome,
             start,
             replace(settings, population_size=size, n_offspring=size, n_generations=n_generations),

@@ -8,7 +8,7 @@ from proce.explanation.record.counterfactuals import NO_RULE
 from proce.losses import target_probability
 from proce.methods.calls.rules import obey_rules
 from proce.objective import CounterfactualProblem
-from proce.objective.limits import SHOWN_ROUNDING
+from proce.objective.obeying import obey_limits
 
 
 def take_actions_back(
@@ -44,7 +44,9 @@ def take_actions_back(
     blamed = broken != NO_RULE
     any_blamed = bool(blamed.any())
     if any_blamed:
-        blamed &= part.excess(realised)[:, 0] <= SHOWN_ROUNDING
+        moved = realised.acted_on | realised.consequence
+        shown = part.query.factual, realised.point, moved, realised.by_hand
+        blamed &= obey_limits(part.limits, part.codec, *shown, part.max_changes)[:, 0]
     is_action = changes[line, position] == Change.ACTION
     asked = is_action | blamed
     point = realised.point

@@ -1,7 +1,7 @@
 """What ProCE has learned from the training rows, and needs for a call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import InitVar, asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,6 @@ from proce.schema import Codec, Level, Schema
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
 _MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
 _N_WAY_CELLS = 4_000_000  # of all rows at once, where each has one way for each feature
-_OF_ROWS_AND_MODEL = ("distance", "training_hash", "spread", "sample_answers")
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
 _NO_TRAINING_ROWS = (
     "The explainer was saved without its training rows: the search started from noise around the"
@@ -51,6 +50,41 @@ class RowsLeftOut:
 
     count: int
     sha256: str
+
+
+@dataclass(frozen=True, eq=False)
+class RowFacts:
+    """What follows from the training rows, the model and the latent space, computed when asked for.
+
+    The attributes are those of :class:`FittedParts`.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    autoencoder: AutoEncoder
+    rows: Array
+    left_out: RowsLeftOut | None
+
+    @cached_property
+    def distance(self) -> FeatureDistance:
+        """How far apart two values of a feature are."""
+        return FeatureDistance.of(self.autoencoder)
+
+    @cached_property
+    def training_hash(self) -> str:
+        """The SHA-256 sum of the training rows."""
+        return hash_of_rows(self.rows) if self.left_out is None else self.left_out.sha256
+
+    @cached_property
+    def spread(self) -> Mapping[str, tuple[float, ...]] | None:
+        """How the training rows are distributed; ``None`` where they were not saved."""
+        return spread_of(self.codec, self.rows) if self.left_out is None else None
+
+    @cached_property
+    def sample_answers(self) -> Array:
+        """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
+        rows = probe_rows(self.codec) if self.left_out else self.rows[:_N_SAMPLE_ROWS]
+        return self.classifier.predict_proba(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +122,8 @@ class FittedParts:
         What the classes look like, as far as the pick ``typical`` asked for it.
     device
         Where networks learn.
+    known_facts
+        The ``facts`` of parts with the same rows, model and latent space.
     """
 
     codec: Codec
@@ -107,6 +143,12 @@ class FittedParts:
     model_refits: ModelRefits | None = None
     looks: ClassLooks = field(default_factory=ClassLooks)
     device: str = "cpu"
+    known_facts: InitVar[RowFacts | None] = None
+    facts: RowFacts = field(init=False, repr=False)
+
+    def __post_init__(self, known_facts: RowFacts | None) -> None:
+        own = self.codec, self.classifier, self.autoencoder, self.rows, self.left_out
+        object.__setattr__(self, "facts", known_facts or RowFacts(*own))
 
     @property
     def chunk_size(self) -> int:
@@ -115,10 +157,10 @@ class FittedParts:
             return self.settings.chunk_size
         return rows_at_once(self.settings.population_size, len(self.codec.schema))
 
-    @cached_property
+    @property
     def distance(self) -> FeatureDistance:
         """How far apart two values of a feature are."""
-        return FeatureDistance.of(self.autoencoder)
+        return self.facts.distance
 
     @cached_property
     def plain_settings(self) -> dict[str, Any]:
@@ -130,26 +172,25 @@ class FittedParts:
         """Which gene of a candidate belongs to which feature."""
         return gene_map_of(self.codec, self.scm, self.mode)
 
-    @cached_property
+    @property
     def training_hash(self) -> str:
         """The SHA-256 sum of the training rows."""
-        return hash_of_rows(self.rows) if self.left_out is None else self.left_out.sha256
+        return self.facts.training_hash
 
     @property
     def n_rows(self) -> int:
         """How many training rows there were."""
         return len(self.rows) if self.left_out is None else self.left_out.count
 
-    @cached_property
+    @property
     def spread(self) -> Mapping[str, tuple[float, ...]] | None:
         """How the training rows are distributed; ``None`` where they were not saved."""
-        return spread_of(self.codec, self.rows) if self.left_out is None else None
+        return self.facts.spread
 
-    @cached_property
+    @property
     def sample_answers(self) -> Array:
         """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
-        rows = probe_rows(self.codec) if self.left_out else self.rows[:_N_SAMPLE_ROWS]
-        return self.classifier.predict_proba(rows)
+        return self.facts.sample_answers
 
     @property
     def is_constant(self) -> bool:
@@ -197,10 +238,7 @@ class FittedParts:
 
         What was computed of the rows, the model and the latent space is kept.
         """
-        changed = replace(self, **parts)
-        known = {name: value for name, value in vars(self).items() if name in _OF_ROWS_AND_MODEL}
-        vars(changed).update(known)
-        return changed
+        return replace(self, known_facts=self.facts, **parts)
 
     def with_schema(self, schema: Schema) -> "FittedParts":
         """Return the same parts under a schema with other limits; nothing is fitted anew."""

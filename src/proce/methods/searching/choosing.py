@@ -16,6 +16,7 @@ from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 from proce.methods.searching.chances import as_sure
+from proce.search.crowding import on_range
 from proce.search.survival import Candidates, survive
 
 DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
@@ -419,7 +420,7 @@ def rank(losses: Floats, size: int, terms: _Terms, work: _Work, order: Ints, n_c
             low, high = min(low, losses[members[s], k]), max(high, losses[members[s], k])
         for s in range(size):
             c = members[s]
-            scaled[c, k] = (losses[c, k] - low) / max(high - low, 1e-12)
+            scaled[c, k] = on_range(losses[c, k], low, low, max(high, low + 1e-12))
     for s in range(size):
         difference[s] = np.inf
     best, n_left = _recommended(losses, size, terms, work), size

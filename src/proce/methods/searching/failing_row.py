@@ -7,7 +7,7 @@ import numpy as np
 from proce.arrays import Array, flatten
 from proce.errors import ModelError
 from proce.explanation.words.cells import plain_value
-from proce.objective import CounterfactualProblem
+from proce.objective import CounterfactualProblem, RunningProblem
 from proce.search import Evaluation
 
 _MAX_VALUES = 8  # of a candidate, in a message
@@ -19,21 +19,21 @@ class NamesFailingRow:
 
     Attributes
     ----------
-    problem
+    running
         The problem that is evaluated.
     positions
         ``(i,)``, the position of each instance in the frame that is explained.
     """
 
-    problem: CounterfactualProblem
+    running: RunningProblem
     positions: Array
 
     def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         try:
-            return self.problem(genes, instances)
+            return self.running(genes, instances)
         except ModelError as error:
-            part = self.problem.take(instances)
+            part = self.running.problem.take(instances)
             name_failing_row(part, part.realise(genes).point, self.positions[instances], error)
             raise
 

@@ -94,7 +94,8 @@ def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Array
     schema = problem.codec.schema
     n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
     level = np.arange(rows.shape[1])[:, None] % np.array(n_levels)
-    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~problem.codec.is_ordered
+    acts = near.by_hand & problem.codec.is_categorical
+    is_alone = acts & (near.by_hand.sum(-1, keepdims=True) == 1)
     return np.where(is_alone, level, rows)
 
 

@@ -46,7 +46,7 @@ _ROUNDS = (
 def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
-    n_moved = (best.by_hand[:, 0] & problem.codec.is_ordered).sum(-1)
+    n_moved = (best.by_hand[:, 0] & ~problem.codec.is_categorical).sum(-1)
     n_turns = np.minimum(np.where(best.is_feasible[:, 0], n_moved, 0), _MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
         same = np.flatnonzero(n_turns == n)
@@ -96,7 +96,7 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
 
 def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
-    numbers, by_hand = problem.codec.is_ordered, trials.by_hand
+    numbers, by_hand = ~problem.codec.is_categorical, trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
     way = np.nan_to_num(np.abs((trials.rows - trials.expected) / problem.codec.reach), nan=0.0)
     size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
@@ -130,7 +130,7 @@ def as_far(
     drawn = np.empty(shape)
     draw_in(
         np.ascontiguousarray(trials.rows),
-        np.ascontiguousarray(trials.by_hand & problem.codec.is_ordered),
+        np.ascontiguousarray(trials.by_hand & ~problem.codec.is_categorical),
         np.ascontiguousarray(trials.expected),
         np.array(pairs),
         np.require(shares, np.float64, ("C", "W")),  # of others there would be another version

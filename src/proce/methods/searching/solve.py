@@ -20,7 +20,7 @@ from proce.methods.searching.scan import scan
 from proce.methods.searching.shortlist import Shortlist, make_shortlist
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.trials import Trials
-from proce.objective import CounterfactualProblem, initial_population
+from proce.objective import CounterfactualProblem, RunningProblem, initial_population
 from proce.search import SearchProgress, SearchResult, Stop, nsga2
 
 
@@ -159,7 +159,7 @@ def search(
         attempt.start(settings) if fitted.left_out is None else "gaussian",
     )
     return nsga2(
-        NamesFailingRow(problem, positions),
+        NamesFailingRow(RunningProblem(problem), positions),
         genome,
         np.concatenate([initial, *seeds], axis=1),
         settings,

@@ -131,7 +131,7 @@ class SearchTerms:
         """The possible worlds in which advice should work, with the chance that is asked for."""
         doubts: list[Doubt] = []
         if self.fitted.refits is not None:
-            doubts.append(EquationDoubt(self.fitted.refits, SURE))
+            doubts.append(EquationDoubt.of(self.fitted.refits, SURE))
         if self.robust is not None:
             doubts.append(ModelDoubt.of(self.models, self.robust))
         return tuple(doubts)

@@ -91,15 +91,17 @@ class EquationDoubt:
         The chance with which a candidate must work.
     noise
         What is known of the rows' noise in these refits, or in more that begin with these.
+        It learns of rows when it is asked about them.
     """
 
     refits: Ensemble
     least: float
-    noise: KnownNoise = None  # type: ignore[assignment]
+    noise: KnownNoise
 
-    def __post_init__(self) -> None:
-        if vars(self)["noise"] is None:
-            object.__setattr__(self, "noise", KnownNoise(self.refits))
+    @classmethod
+    def of(cls, refits: Ensemble, least: float) -> "EquationDoubt":
+        """Return the doubt in refits of which no row's noise is known."""
+        return cls(refits, least, KnownNoise(refits))
 
     def odds(self, problem: Doubted, realised: Actions) -> Array:
         """Return by how many log-odds candidates pass the decision in each refit, ``(m, i, c)``."""

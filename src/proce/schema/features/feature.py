@@ -19,7 +19,7 @@ from proce.schema.features.naming import checked_unit, checked_words
 from proce.schema.features.time_units import time_unit
 
 MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
-MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
+MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half of it is none
 
 
 @dataclass(frozen=True, slots=True, repr=False)

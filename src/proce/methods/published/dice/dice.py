@@ -12,8 +12,10 @@ import numpy as np
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Floats
+from proce.classifier.decision import likeliest_other
 from proce.compiled.copies import distinct, rounded
 from proce.errors import MissingExtraError, SearchError
+from proce.losses import target_probability
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.dice.messages import score_of
@@ -183,8 +185,9 @@ class _RowSearch:
         self.reached.append(rows[flags])
         if self.spent:
             return None
-        rival = np.delete(answers[0], target, axis=-1).max(-1)
-        score = score_of(answers[0, :, target], rival, target, threshold)
+        chances, wanted = answers[0], np.full(len(rows), target)
+        rival = target_probability(chances, likeliest_other(chances, wanted))
+        score = score_of(target_probability(chances, wanted), rival, target, threshold)
         # A row that breaks a rule or a limit is not on that side, whatever the model says.
         return np.where(flags[0], np.maximum(score, 0.5), np.minimum(score, _BELOW_HALF))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from proce.arrays import Array, Floats
+from proce.classifier.decision import deciding_chance
 
 Scores = TypeVar("Scores", bound=Any)
 
@@ -87,5 +88,5 @@ def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None
     """
     if threshold is None:
         return wanted / (wanted + rival)
-    needed = threshold if target == 1 else 1 - threshold
+    needed = deciding_chance(target, threshold)
     return (wanted.clip(max=needed) / needed + (wanted - needed).clip(min=0) / (1 - needed)) / 2
