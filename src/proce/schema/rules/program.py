@@ -226,7 +226,7 @@ def add_violations(
             else:
                 for c in range(n_candidates):
                     values[r, c] = factual[i, f]
-            _read(values, r, cells[r, 2] == 1, units)
+            read_cells(values[r], cells[r, 2] == 1, units[r])
         q, t = -1, -1  # the tops of the stacks
         for s in range(len(steps)):
             step, cell = steps[s, 0], steps[s, 1]
@@ -255,12 +255,15 @@ def add_violations(
                 _join_conditions(stacks, t, step)
 
 
-@part
-def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
-    """Write entries in raw units, or the codes of levels; NaN where they are missing."""
-    for c in range(values.shape[1]):
-        entry = values[r, c]
-        values[r, c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units[r])
+@kernel
+def read_cells(values: Floats, is_number: bool, units: Floats) -> None:
+    """Bring entries ``(c,)`` of a feature into raw units ``(5,)``, where they are.
+
+    Levels stay codes. What is missing is NaN.
+    """
+    for c in range(len(values)):
+        entry = values[c]
+        values[c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units)
 
 
 @part
