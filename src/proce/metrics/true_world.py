@@ -63,5 +63,7 @@ def outcome_on_step(
     truth: StructuralCausalModel, position: int, columns: Array, noise: Array
 ) -> tuple[Array, Array]:
     """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
+    # Onto its multiples, where the draw of the data puts everybody; advice goes by whole steps
+    # from where a person is, who need not stand on one of them (as `kernels._rounded` does).
     value, follows = truth.outcome(position, columns, noise)
     return entries_on_step(truth.codec, position, value), follows
