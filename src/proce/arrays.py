@@ -83,6 +83,14 @@ def steps_within(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]
     return first, last
 
 
+def lower_median(values: Array) -> Array:
+    """Return the medians along the first axis, the lower of two; NaN where all is missing."""
+    ordered, n_known = np.sort(values, axis=0), (~np.isnan(values)).sum(0)  # NaN comes last
+    middle = np.maximum(n_known - 1, 0) // 2
+    medians: Array = np.take_along_axis(ordered, middle[None], 0)[0]
+    return medians
+
+
 def lowest_of_each(owner: Array, key: Array) -> Ints:
     """Return the positions of the lowest key of each owner ``(n,)``, by owner; of equals the first.
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, lower_median
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous
 
@@ -42,9 +42,9 @@ class MixedDistance:
         it, and 1 where the feature is constant.
         """
         is_level = np.array([not isinstance(f, Continuous) for f in codec.schema])
-        deviation = np.abs(rows - _middle(rows))
+        deviation = np.abs(rows - lower_median(rows))
         known = np.maximum((~np.isnan(deviation)).sum(0), 1)
-        scale, mean = _middle(deviation), np.nansum(deviation, axis=0) / known
+        scale, mean = lower_median(deviation), np.nansum(deviation, axis=0) / known
         scale = np.where(scale > 0, scale, mean)
         return cls(
             codec, is_level, np.where(scale > 0, scale, 1.0)
@@ -86,9 +86,3 @@ class MixedDistance:
 def _as_lines(rows: Array) -> Floats:
     """Return rows ``(…, f)`` as lines ``(n, f)``; of others there would be another version."""
     return np.require(rows, np.float64, ("C", "W")).reshape(-1, rows.shape[-1])
-
-
-def _middle(rows: Array) -> Array:
-    """Return the median of each column, the lower of two; NaN where all is missing."""
-    ordered, n_known = np.sort(rows, axis=0), (~np.isnan(rows)).sum(0)  # NaN comes last
-    return ordered[np.maximum(n_known - 1, 0) // 2, np.arange(rows.shape[1])]

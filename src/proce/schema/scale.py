@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from proce.arrays import GRID_TOLERANCE, Floats, inwards
+from proce.arrays import GRID_TOLERANCE, Floats, inwards, lower_median
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
 from proce.schema.frames.cells import MISSING_LEVEL
@@ -111,7 +111,7 @@ def bulk(present: Floats) -> tuple[float, float]:
     ratio is told in another unit for every fifth person, the ends are cut: the scale is that of
     the half of the people in the middle.
     """
-    middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # the common one, if any
+    middle = float(lower_median(present))  # the common one, if any
     others = present[present != middle]
     if not len(others):
         return middle, middle
