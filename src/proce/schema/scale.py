@@ -13,10 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from proce.arrays import GRID_TOLERANCE, Floats, inwards, lower_median
+from proce.arrays import GRID_TOLERANCE, Floats, inwards, lower_median, missing_cells
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
-from proce.schema.frames.cells import MISSING_LEVEL
 
 Scale = Literal["bulk", "range"]
 
@@ -78,7 +77,7 @@ def fit_scale(feature: Feature, values: Floats, scale: Scale) -> FeatureScale:
     """Return the scale of a feature from its training values: raw numbers, or level codes."""
     if scale not in ("bulk", "range"):
         raise SchemaError(f"scale is {scale!r}; expected 'bulk' or 'range'.")
-    missing = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
+    missing = missing_cells(values, np.bool_(isinstance(feature, Continuous)))
     present, may_miss = values[~missing], bool(missing.any())
     if not present.size:
         raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
