@@ -16,7 +16,7 @@ from proce.arrays import Array, Flags, Floats, missing_cells
 from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
-from proce.schema.features.feature import Continuous, Ordinal
+from proce.schema.features.feature import Categorical, Continuous, Ordinal
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -258,6 +258,11 @@ class Codec:
     def is_number(self) -> Array:
         """Which features are numbers, ``(f,)``; the others have levels."""
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
+
+    @cached_property
+    def is_ordered(self) -> Flags:
+        """Which features are numbers or ranks, ``(f,)``; the levels of others have no order."""
+        return np.array([not isinstance(feature, Categorical) for feature in self.schema])
 
     @cached_property
     def avoided(self) -> Flags:

@@ -6,7 +6,6 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints, lower_median
 from proce.schema.codec import Codec
-from proce.schema.features.feature import Categorical, Continuous
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +29,7 @@ class MixedDistance:
     @classmethod
     def gower(cls, codec: Codec) -> "MixedDistance":
         """Return the distance of Gower: numbers and ranks over their range, levels 0 or 1."""
-        is_level = np.array([isinstance(feature, Categorical) for feature in codec.schema])
-        return cls(codec, is_level, codec.reach)
+        return cls(codec, ~codec.is_ordered, codec.reach)
 
     @classmethod
     def by_deviation(cls, codec: Codec, rows: Array) -> "MixedDistance":
@@ -41,14 +39,12 @@ class MixedDistance:
         half of the rows share a value, the mean absolute deviation from that value stands in for
         it, and 1 where the feature is constant.
         """
-        is_level = np.array([not isinstance(f, Continuous) for f in codec.schema])
         deviation = np.abs(rows - lower_median(rows))
         known = np.maximum((~np.isnan(deviation)).sum(0), 1)
         scale, mean = lower_median(deviation), np.nansum(deviation, axis=0) / known
         scale = np.where(scale > 0, scale, mean)
-        return cls(
-            codec, is_level, np.where(scale > 0, scale, 1.0)
-        )  # NaN where all are missing, too
+        scale = np.where(scale > 0, scale, 1.0)  # NaN where all are missing, too
+        return cls(codec, ~codec.is_number, scale)
 
     def __call__(self, rows: Array, other: Array) -> Array:
         """Return the distance of each feature ``(…, f)``.

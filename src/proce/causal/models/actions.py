@@ -10,7 +10,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal.programs.program import TOLERANCE, Table
-from proce.schema import Action, Categorical, Codec, Continuous
+from proce.schema import Action, Codec, Continuous
 from proce.schema.features.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
@@ -112,5 +112,5 @@ class Tolerances:
             table[name] = values
         table["reach"] = codec.reach
         table["is_number"] = codec.is_number
-        table["is_categorical"] = [isinstance(feature, Categorical) for feature in codec.schema]
+        table["is_categorical"] = ~codec.is_ordered
         return table
