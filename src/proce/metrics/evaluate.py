@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, ask_frame, kept_by
 from proce.explanation import Explanations
@@ -104,7 +104,7 @@ def evaluate(
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
     values = _proximity(codec, columns, rows) | _diversity(codec, columns, found)
-    values["sparsity"] = cells_differ(found.rows, found.factual, MIN_DIFFERENCE).sum(-1)
+    values["sparsity"] = cells_differ(found.rows, found.factual).sum(-1)
     robust = own if train is None else Codec.fit(own.schema, train, "bulk")
     if robust.by_range is not robust or train is not None:
         values["robust_distance"] = robust_distance(robust, own, found.factual, found.rows)
