@@ -6,9 +6,9 @@ from itertools import chain
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.errors import RuleError
-from proce.schema.rules.tree import MAX_ROUNDING_GAP, FeatureReference
+from proce.schema.rules.tree import FeatureReference
 
 Mechanism = Callable[[Array], Array]  # rows (…, f) -> the effect (…), on the unit range
 
@@ -57,7 +57,7 @@ class Dependence:
         sign, moved, unknown = self.moves(values, factual, rows, mechanisms)
         with np.errstate(invalid="ignore"):  # what is not finite is unknown
             lacking = np.where(sign == 0, np.abs(moved), MIN_MOVE - sign * moved)
-        return np.where(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0, lacking)
+        return np.where(unknown | (lacking <= MIN_DIFFERENCE), 0.0, lacking)
 
     def moves(
         self,
@@ -104,4 +104,4 @@ class Dependence:
 
 def direction(change: Array) -> Array:
     """Return -1, 0 or 1 for changes on the unit range; what may be rounding has no direction."""
-    return np.where(np.abs(change) <= MAX_ROUNDING_GAP, 0.0, np.sign(change))
+    return np.where(np.abs(change) <= MIN_DIFFERENCE, 0.0, np.sign(change))

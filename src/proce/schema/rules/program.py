@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints
 from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec
@@ -18,7 +18,6 @@ from proce.schema.features.feature import Continuous
 from proce.schema.raw_grid import raw_value
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.tree import (
-    MAX_ROUNDING_GAP,
     UNDEFINED_DISTANCE,
     Comparison,
     Condition,
@@ -306,7 +305,7 @@ def _compare(stacks: _Stacks, q: int, t: int, step: int, numbers: Floats) -> Non
             to_true[t, c], to_false[t, c] = UNDEFINED_DISTANCE, 0.0
             continue
         gap = min(max(raw / unit, -max_gap), max_gap)
-        gap = 0.0 if abs(gap) <= MAX_ROUNDING_GAP else gap
+        gap = 0.0 if abs(gap) <= MIN_DIFFERENCE else gap
         if is_order:
             near, far = max(gap, 0.0), margin - gap if gap <= 0 else 0.0
         else:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_ROUNDING_GAP = 1e-9  # on the unit range: gaps up to this are rounding
+from proce.arrays import MIN_DIFFERENCE
+
 STRICT_MARGIN = 1e-6  # what a strict comparison between numbers lacks where they are equal
 UNDEFINED_DISTANCE = 1.0  # how far a comparison that divides by zero is from being true
 _MAX_DISTANCE = 1e100  # distances stay finite, and so do their sums
@@ -151,7 +152,7 @@ Condition = Comparison | Not | Junction
 
 def largest_zero(divisor: Quantity) -> float:
     """Return the size up to which a divisor counts as zero."""
-    return MAX_ROUNDING_GAP * divisor.span if _is_positive(divisor.span) else 0.0
+    return MIN_DIFFERENCE * divisor.span if _is_positive(divisor.span) else 0.0
 
 
 def _is_positive(span: float) -> bool:
