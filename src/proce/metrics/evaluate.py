@@ -205,8 +205,11 @@ def _recourse(
 
 
 def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Array]:
-    rows, target, own = columns.rows, columns.target, columns.predicted
-    im1, im2 = judges.im1_and_im2(rows, target, own)
-    values = {"im1": im1, "im2": im2}
-    im1, im2 = judges.im1_and_im2(rows, target, own, norm="unsquared")
-    return values | {"im1_unsquared": im1, "im2_unsquared": im2}
+    by_norm = judges.by_norm(columns.rows, columns.target, columns.predicted)
+    (im1, im2), (im1_unsquared, im2_unsquared) = by_norm["squared"], by_norm["unsquared"]
+    return {
+        "im1": im1,
+        "im2": im2,
+        "im1_unsquared": im1_unsquared,
+        "im2_unsquared": im2_unsquared,
+    }
