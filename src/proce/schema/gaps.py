@@ -23,25 +23,34 @@ def write_gaps(
 
 
 @kernel
-def write_nearest(
+def write_neighbours(
     rows: Floats,  # (q, f)
     others: Floats,  # (n, f)
     is_number: Flags,  # (f,)
     is_level: Flags,  # (f,)
     scale: Floats,  # (f,)
-    nearest: Ints,  # (q,); written
+    neighbours: Ints,  # (q, k); written
+    totals: Floats,  # (q, k); written
 ) -> None:
-    """Write the position of the nearest other of each row, of equally near ones the first."""
+    """Write the positions of the nearest others of each row, and how far they are in all features.
+
+    The nearest come first, and of equally near ones the first.
+    """
     for q in range(len(rows)):
-        least = np.inf
+        near, least = neighbours[q], totals[q]
+        least[:] = np.inf
         for n in range(len(others)):
             total = 0.0
             for f in range(rows.shape[1]):
                 total += _gap(rows[q, f], others[n, f], is_number[f], is_level[f], scale[f])
-                if total >= least:
+                if total >= least[-1]:
                     break
-            if total < least:
-                least, nearest[q] = total, n
+            if total < least[-1]:
+                place = len(least) - 1
+                while place > 0 and total < least[place - 1]:
+                    least[place], near[place] = least[place - 1], near[place - 1]
+                    place -= 1
+                least[place], near[place] = total, n
 
 
 @part

@@ -62,16 +62,18 @@ class MixedDistance:
         """Return the mean of the distances of all features ``(…,)``."""
         return self(rows, other).mean(-1)
 
-    def nearest(self, rows: Array, others: Array) -> Ints:
-        """Return the positions ``(q,)`` of those of others ``(n, f)`` that rows are nearest to.
+    def neighbours(self, rows: Array, others: Array, count: int) -> tuple[Ints, Floats]:
+        """Return which of others ``(n, f)`` rows are nearest to, and how far these are ``(q, k)``.
 
-        The mean over the features counts; of equally near rows the first is taken.
+        The mean over the features counts. The nearest come first, and of equally near ones the
+        first; ``count`` of them, of which there must be as many.
         """
-        from proce.schema.gaps import write_nearest
+        from proce.schema.gaps import write_neighbours
 
-        nearest = np.empty(len(rows), np.int64)
-        write_nearest(_as_lines(rows), _as_lines(others), *self._features, nearest)
-        return nearest
+        neighbours, totals = np.empty((len(rows), count), np.int64), np.empty((len(rows), count))
+        lines = _as_lines(rows), _as_lines(others)
+        write_neighbours(*lines, *self._features, neighbours, totals)
+        return neighbours, totals / rows.shape[1]
 
     @property
     def _features(self) -> tuple[Array, Array, Array]:
