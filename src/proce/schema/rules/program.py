@@ -205,13 +205,13 @@ def add_violations(
     bound: Flags,  # (i, rules)
     total: Floats,  # (i, c); added to
 ) -> None:
-    """Add to each candidate's total what it lacks to obey each rule that binds its instance.
+    """Add to totals ``(i, c)`` what candidates lack to obey each rule that binds their instance.
 
     Every step is done for all candidates of an instance before the next one.
     """
     cells, units, steps, numbers = program.cells, program.units, program.steps, program.numbers
     n_candidates, n_cells = rows.shape[1], len(cells)
-    values = np.empty((n_cells, n_candidates))
+    values = np.empty((n_cells, n_candidates))  # in raw units
     quantity = np.empty((len(steps), n_candidates))
     missing = np.empty((len(steps), n_candidates), np.bool_)
     to_true, to_false = np.empty_like(quantity), np.empty_like(quantity)
