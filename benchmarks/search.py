@@ -15,8 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints
+from proce.compiled.cells import CellKind
 from proce.compiled.elementary import exponentials, logarithms
-from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
+from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.search import (
     Evaluation,
     GeneKind,

@@ -32,7 +32,8 @@ KERNELS = """
 import hashlib, json
 import numpy as np
 from proce.compiled import elementary
-from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.search import Genome, NSGA2Settings, RowStreams
 from proce.search.genome import GeneKind
 from proce.search.survival import Candidates, survive

@@ -46,12 +46,20 @@ def scatter(values: Array, axis: int, index: Array, given: Any) -> Array:
     return written
 
 
-def cells_differ(rows: Array, others: Array) -> Array:
-    """Return which cells of rows ``(…, f)`` are not those of others; two missing ones are the same.
+def cells_differ(rows: Array, others: Array, tolerance: Any = 0.0) -> Array:
+    """Return which cells of rows are not those of others; two missing cells are the same.
 
-    What does not change is kept to the last bit everywhere, so any difference is a change.
+    What does not change is kept to the last bit, so any difference counts unless values were
+    computed anew.
+
+    Parameters
+    ----------
+    rows, others
+        ``(…, f)``, of shapes that go with each other.
+    tolerance
+        By how much entries may differ that count as the same, ``()`` or ``(f,)``.
     """
-    return (rows != others) & ~(np.isnan(rows) & np.isnan(others))
+    return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
 def missing_cells(cells: Any, is_number: Any) -> Any:

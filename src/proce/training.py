@@ -14,13 +14,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from proce.adam import Adam
 from proce.training_settings import Epoch, EpochCallback, TrainingRecord, TrainingSettings
 
 _DEVICES = ("cpu", "cuda")
 _HELD_OUT_BATCH = 4_096  # rows
 _WARM_UP_SHARE = 0.1  # of all steps, over which the rate of a cosine rises
 _MIN_IMPROVEMENT = 1e-4  # of the best loss: less does not keep the rate where it is
-_MEAN_DECAY, _SQUARE_DECAY, _ADAM_EPSILON = 0.9, 0.999, 1e-8  # Kingma and Ba 2015
 
 BatchLoss = Callable[[Tensor], Tensor]  # row positions -> mean loss of these rows
 
@@ -84,7 +84,7 @@ def train(
     shuffled = torch.randperm(n_rows, generator=generator)
     n_held_out = min(max(1, round(settings.held_out * n_rows)), n_rows - 1)
     held_out, learned = shuffled[:n_held_out], shuffled[n_held_out:]
-    optimiser = _Adam(network)
+    optimiser = _Optimiser(network)
     rates = Rates(settings, -(-len(learned) // settings.batch_size) * settings.n_epochs)
     best_loss, best_epoch, best_weights = float("inf"), 0, deepcopy(network.state_dict())
     epoch = 0
@@ -115,20 +115,19 @@ def train(
     return TrainingRecord(epoch, best_epoch, best_loss, time.perf_counter() - start)
 
 
-class _Adam:
+class _Optimiser:
     """Adam over all weights of a network as one vector.
 
     It takes the steps of ``torch.optim.Adam``, which imports PyTorch's compiler: more than a second
-    before the first of them. It takes them in NumPy, whose roots are the same on every processor.
+    before the first of them.
     """
 
     def __init__(self, network: nn.Module) -> None:
         self.parameters = [weight for weight in network.parameters() if weight.requires_grad]
         self.values = torch.cat([weight.detach().flatten() for weight in self.parameters])
         self.gradient = torch.zeros_like(self.values)
-        self.mean = self.gradient.cpu().numpy().copy()
-        self.square = self.mean.copy()
-        self.n_steps = 0
+        zeros = self.gradient.cpu().numpy()
+        self.adam = Adam(zeros.copy(), zeros.copy())
         sizes = [weight.numel() for weight in self.parameters]
         parts = zip(torch.split(self.values, sizes), torch.split(self.gradient, sizes), strict=True)
         for weight, (values, gradient) in zip(self.parameters, parts, strict=True):
@@ -136,13 +135,8 @@ class _Adam:
 
     def step(self, rate: float) -> None:
         """Move all weights against their gradient."""
-        self.n_steps += 1
         gradient = self.gradient.cpu().numpy()
-        self.mean += (1 - _MEAN_DECAY) * (gradient - self.mean)
-        self.square *= _SQUARE_DECAY
-        self.square += (1 - _SQUARE_DECAY) * np.square(gradient)
-        size = np.sqrt(self.square) / math.sqrt(1 - _SQUARE_DECAY**self.n_steps) + _ADAM_EPSILON
-        moved = rate / (1 - _MEAN_DECAY**self.n_steps) * (self.mean / size)
+        moved = self.adam.step(gradient, np.square(gradient), rate)
         self.values -= torch.from_numpy(moved).to(self.values)
 
     def let_go(self) -> None:

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from proce.compiled.copies import distinct, first_of_each, groups_of, members_of
+from proce.compiled.copies import distinct, first_of_each, firsts_of, groups_of, members_of
 
 NAN = math.nan
 
@@ -36,6 +36,11 @@ def test_rows_that_are_equal_are_one_group() -> None:
     assert firsts.tolist() == [0, 1, 3, 5]
     assert group.tolist() == [0, 1, 0, 2, 1, 3]
     assert [members.tolist() for members in members_of(group)] == [[0, 2], [1, 4], [3], [5]]
+
+
+def test_each_row_is_told_which_of_its_group_it_equals_first() -> None:
+    rows = np.array([[[1.0], [2.0], [1.0]], [[2.0], [NAN], [NAN]]])
+    assert firsts_of(rows).tolist() == [[0, 1, 0], [0, 1, 1]]
 
 
 def test_what_does_not_count_hides_nothing() -> None:

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import softmax
 
 from proce.arrays import Array
-from proce.compiled.row_network import LANES, CellInput, CellKind, Layer, RowNetwork
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import LANES, CellInput, Layer, RowNetwork
 
 N_LEVELS = 5
 

@@ -7,7 +7,7 @@ import torch
 
 from proce.errors import SchemaError
 from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
-from proce.latent.row_module import Cells
+from proce.latent.columns import NetworkColumns
 from proce.latent.training import AutoEncoderModule
 from proce.schema import Codec, Schema
 from proce.training_settings import TrainingSettings
@@ -60,7 +60,7 @@ def test_the_inputs_are_numbers_ranks_embeddings_and_flags_for_what_is_missing()
     autoencoder = AutoEncoder.of_weights(codec, module.learned_arrays())
     rows = np.array([[0.25, np.nan, 1.0, 1.0], [0.5, 0.75, -1.0, -1.0]])
     with torch.no_grad():
-        inputs = module.inputs(torch.tensor(rows)).numpy()
+        inputs = module.inputs(module.read(rows)).numpy()
     assert inputs[0, :3].tolist() == [0.25, 0.0, 0.5]  # the middle school
     assert inputs[0, 3:5].tolist() == autoencoder.embed("job", np.array(1)).tolist()
     assert inputs[0, 5:].tolist() == [0.0, 1.0, 0.0, 0.0]
@@ -88,15 +88,22 @@ def test_fewer_rows_are_learned_in_smaller_batches_and_more_epochs():
     assert AutoEncoderSettings(training=given).schedule(100) is given
 
 
-def test_inputs_of_rows_taken_apart_are_those_of_the_rows():
-    codec, rows = encoded(people())
-    rows[::3, 0], rows[::4, 2] = np.nan, -1
-    module = AutoEncoderModule(codec, latent_size=2, hidden_size=4)
-    cells = module.cells(torch.tensor(rows))
-    some = module.join(Cells(*(part[5:9] for part in cells)))
-    assert torch.equal(some, module.inputs(torch.tensor(rows[5:9])))
-    hidden = cells._replace(missing=torch.ones_like(cells.missing))
-    assert torch.equal(module.join(hidden)[7], module.inputs(module.unknown))
+def test_cells_are_read_as_plain_numbers_codes_and_flags_and_outliers_are_cut():
+    frame = people()
+    frame.loc[:5, "income"] = 5_000.0
+    codec = Codec.fit(Schema([APPLICANT_SCHEMA[name] for name in frame]), frame, "bulk")
+    cells = NetworkColumns(codec).read(np.array([[0.25, 9.0, 2.0, 1.0], [np.nan, -9.0, -1, -1]]))
+    assert cells[0].tolist() == [
+        0.25,
+        1.5,
+        0.5,
+        2.0,
+        0,
+        0,
+        0,
+        0,
+    ]  # job last
+    assert cells[1].tolist() == [0, -0.5, 0, 0, 1, 0, 1, 1]
 
 
 def test_the_same_seed_gives_the_same_latents():
@@ -195,7 +202,7 @@ def test_kernels_encode_and_rebuild_as_the_layers_do():
     learned = {name: torch.tensor(own) for name, own in autoencoder.weights.items()}
     module.load_state_dict(learned)
     with torch.no_grad():
-        latents = module.encoder(module.inputs(torch.tensor(rows)))
+        latents = module.encoder(module.inputs(module.read(rows)))
         units, logits = module.outputs(latents)
     assert autoencoder.encode(rows) == pytest.approx(latents.numpy(), rel=1e-5, abs=1e-5)
     back = autoencoder.reconstruct(rows)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from proce.latent import AutoEncoder, AutoEncoderSettings, Reconstruction
+from proce.latent.columns import NetworkColumns
 from proce.latent.judges import JUDGE_TRAINING, for_judges
 from proce.latent.training import AutoEncoderModule
 from proce.metrics import Judges
@@ -51,6 +52,10 @@ class Says:
     job: tuple[float, float, float]
     school: tuple[float, float]
     codec: Codec = CODEC
+
+    @property
+    def columns(self):
+        return NetworkColumns(self.codec)
 
     def reconstruct(self, rows):
         def each(values):

@@ -10,6 +10,7 @@ import torch
 from proce.datasets import load_dataset
 from proce.errors import SchemaError
 from proce.latent import VariationalSettings, fit_variational
+from proce.latent.columns import NetworkColumns
 from proce.latent.variational_training import (
     EvidenceLoss,
     VariationalModule,
@@ -121,14 +122,12 @@ def test_what_is_given_shapes_what_is_decoded_and_stays_as_it_is(learned):
 
 def test_what_was_learned_gives_what_the_layers_give(learned):
     network, unseen, _ = learned
-    module = VariationalModule(network.codec, [SEX], network.latent_size, 32).double().eval()
-    buffers = {"centre": network.centre, "spread": network.spread}
-    state = {name: torch.tensor(own) for name, own in {**network.weights, **buffers}.items()}
-    module.load_state_dict(state)
-    rows = torch.tensor(unseen)
+    module = VariationalModule(network.columns, [SEX], network.latent_size, 32).double().eval()
+    module.load_state_dict({name: torch.tensor(own) for name, own in network.weights.items()})
+    rows = module.read_parts(unseen)
     with torch.no_grad():
-        expected = module.posterior(rows)
-        numbers, logits = module.outputs(expected[0], rows)
+        expected = module.posterior(rows.cells)
+        numbers, logits = module.outputs(expected[0], rows.given)
     for found, own in zip(network.posterior(unseen), expected, strict=True):
         assert found == pytest.approx(own.numpy(), abs=1e-5)
     decoded = network.decode(expected[0].numpy(), unseen)
@@ -151,24 +150,25 @@ def test_the_loss_by_hand():
     Heights are spread by 0.5 around 0.2: a height of 0.55 is 0.7 above, and 0.2 beyond 0.5.
     """
     codec, _ = encoded(people(80))
-    network = VariationalModule(codec, [SEX], latent_size=2, hidden_size=4).eval()
+    columns = NetworkColumns(codec, np.array([0.2, 0, 0, 0, 0]), np.array([0.5, 1, 1, 1, 1]))
+    network = VariationalModule(columns, [SEX], latent_size=2, hidden_size=4).eval()
     said = torch.tensor([0.5, 0.0, 0, 0, math.log(8), 0, 0, 0, 5, -5])
     for layer, bias in ((network.decoder[-1], said), (network.encoder[-1], [1.0, 2, 0, 0])):
         torch.nn.init.zeros_(layer.weight)
         layer.bias.data = torch.as_tensor(bias)
     network.log_scale.data = torch.tensor([0.1, 0.2]).log()
-    network.centre[0], network.spread[0] = 0.2, 0.5
-    row = torch.tensor([[0.55, 0.2, 2.0, 1.0, 0.0]], dtype=torch.float64)
+    row = np.array([[0.55, 0.2, 2.0, 1.0, 0.0]])
+    height_unknown = np.array([[np.nan, 0.2, 2.0, 1.0, 0.0]])
     numbers = (2**2 / 2 + math.log(0.1)) + (1 / 2 + math.log(0.2)) + math.log(2 * math.pi)
     levels = math.log(10 / 8) + math.log(3)
     with torch.no_grad():
-        found = negative_log_likelihood(network, torch.zeros(1, 2), row)
+        found, unknown = (
+            negative_log_likelihood(network, torch.zeros(1, 2), network.read_parts(one))
+            for one in (row, height_unknown)
+        )
         assert found.item() == pytest.approx(numbers + levels, abs=1e-5)  # sex is not asked for
-        height_unknown = row.clone()
-        height_unknown[0, 0] = torch.nan
-        less = negative_log_likelihood(network, torch.zeros(1, 2), height_unknown) - found
         its_share = 2 + math.log(0.1) + math.log(2 * math.pi) / 2
-        assert less.item() == pytest.approx(-its_share, abs=1e-5)
+        assert (unknown - found).item() == pytest.approx(-its_share, abs=1e-5)
         evidence = EvidenceLoss(
             network, row, brief(kl_weight=0.4), torch.Generator().manual_seed(0)
         )
@@ -179,10 +179,8 @@ def test_the_loss_by_hand():
 
 def test_the_weight_of_the_divergence_warms_up_in_training_only():
     codec, rows = encoded(people(80))
-    network = VariationalModule(codec, [], latent_size=2, hidden_size=4)
-    evidence = EvidenceLoss(
-        network, torch.tensor(rows), brief(kl_weight=0.5, warm_up=1), torch.Generator()
-    )
+    network = VariationalModule(NetworkColumns(codec), [], latent_size=2, hidden_size=4)
+    evidence = EvidenceLoss(network, rows, brief(kl_weight=0.5, warm_up=1), torch.Generator())
     assert [evidence.divergence_weight(80) for _ in range(4)] == [0.25, 0.5, 0.5, 0.5]
     evidence.n_seen = 0
     network.eval()

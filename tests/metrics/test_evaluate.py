@@ -11,6 +11,7 @@ import proce
 from proce.classifier import as_classifier
 from proce.explanation import Outcome
 from proce.latent import Reconstruction
+from proce.latent.columns import NetworkColumns
 from proce.methods import Nearest
 from proce.metrics import (
     MEASURES,
@@ -35,6 +36,10 @@ class Says:
 
     codec: Codec
     skill: float
+
+    @property
+    def columns(self):
+        return NetworkColumns(self.codec)
 
     def reconstruct(self, rows):
         units = np.stack([rows[:, 0], np.full_like(rows[:, 1], self.skill)], axis=-1)

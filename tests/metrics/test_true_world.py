@@ -68,7 +68,8 @@ def test_where_actions_lead_agrees_with_a_loop(kind: Kind):
     start = np.where(by_hand, rows[drawn.permutation(len(rows))], rows)
     expected = start.T.copy()
     for position in truth.effects:
-        value, follows = truth.outcome(position, expected, residual)
+        value = truth.outcome(position, expected, residual)
+        follows = truth.is_known(position, residual)
         feature, own = truth.codec.schema.features[position], expected[position]
         if step := getattr(feature, "step", None):
             low, span = truth.codec.low[position], truth.codec.span[position]

@@ -234,7 +234,7 @@ def slow_gaps(rows, factual, noise, scm) -> Array:
         is_level = isinstance(feature, Categorical)
         for i, c in np.ndindex(rows.shape[:2]):
             row = rows[i, c]
-            value, follows = scm.outcome(at, row, noise[i])
+            value, follows = scm.outcome(at, row, noise[i]), scm.is_known(at, noise[i])
             gap = (
                 float(row[at] != value) if is_level else abs(row[at] - value) / scm.codec.reach[at]
             )

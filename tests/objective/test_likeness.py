@@ -7,6 +7,7 @@ import pytest
 
 from proce.arrays import Array
 from proce.latent import Judges, Reconstruction
+from proce.latent.columns import NetworkColumns
 from proce.objective import Likeness
 from proce.schema import Categorical, Codec, Continuous, Schema
 
@@ -32,6 +33,10 @@ class Says:
     age: float
     job: tuple[float, float]
     codec: Codec = CODEC.by_range
+
+    @property
+    def columns(self) -> NetworkColumns:
+        return NetworkColumns(self.codec)
 
     def reconstruct(self, rows: Array) -> Reconstruction:
         ages, jobs = (np.tile(each, (len(rows), 1)) for each in ((self.age,), self.job))

@@ -97,3 +97,8 @@ def test_no_action_leads_to_an_avoided_level() -> None:
     assert not allowed(0.0, ACTION, 1.0, is_number=False, avoided=(True, False, False))
     assert allowed(0.0, FOLLOWS, 1.0, is_number=False, avoided=first_avoided)
     assert allowed(-1.0, NONE, 1.0, is_number=False, avoided=first_avoided)
+
+
+def test_what_is_no_level_is_no_avoided_one() -> None:
+    assert not allowed(0.0, ACTION, 1.0, is_number=False, avoided=(True, False, True))
+    assert allowed(0.5, ACTION, 1.0, is_number=False, avoided=(True, False, True))

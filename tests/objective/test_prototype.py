@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from proce.arrays import Array
-from proce.compiled.row_network import CellInput, CellKind, RowNetwork
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, RowNetwork
 from proce.latent import PrototypeIndex
 from proce.objective import pose_query
 

@@ -57,9 +57,6 @@ class DifferentiableClassifier(Classifier, Protocol):
     def gradient(self, rows: Array, target: Array | int) -> Array:
         """Return the gradient of p(target) with respect to the inputs, ``(n, w)``."""
 
-    def chances_and_gradient(self, inputs: Array, target: Array) -> tuple[Array, Array]:
-        """Return p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient, of their shape."""
-
 
 @dataclass(frozen=True, eq=False)
 class Adapter(ABC):

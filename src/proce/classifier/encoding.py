@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike
 from proce.arrays import Array, Ints
 from proce.classifier.answer import detach, translate_errors
 from proce.classifier.asking import ask_with
-from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
 from proce.schema.codec import frame_of_raw
@@ -41,9 +42,9 @@ class InputEncoding:
         The columns' names: ``age``, ``job=clerk``, ``age is missing``.
     source
         The feature of each column, as a position ``(w,)``.
-    codes
-        For each feature the codes ``(levels, 1)`` that have a column; ``None`` for a
-        feature that is passed on as one number.
+    n_levels
+        How many levels of each feature have a column; 0 for a feature that is passed on as one
+        number.
     is_level
         Which features have levels ``(f,)``.
     may_miss
@@ -57,7 +58,7 @@ class InputEncoding:
     features: tuple[str, ...]
     names: tuple[str, ...]
     source: Array
-    codes: tuple[Array | None, ...]
+    n_levels: tuple[int, ...]
     is_level: Array
     may_miss: Array
     range_map: tuple[Array, Array] | None = None
@@ -80,7 +81,7 @@ class InputEncoding:
 
     def _columns_of(self, rows: Array, network: RowNetwork, dtype: DTypeLike) -> Array:
         rows, inputs = np.ascontiguousarray(rows, np.float64), np.zeros((len(rows), self.width))
-        row, lacking = write_columns(rows, network, self._cells[1], inputs)
+        row, lacking = write_inputs(rows, network, self._cells[1], inputs)
         if row >= 0:
             raise ModelError(
                 f"feature {self.features[lacking]!r} is missing in row {row}, and it was never"
@@ -94,13 +95,13 @@ class InputEncoding:
         n_features = len(self.features)
         factor, shift = self.range_map or (np.ones(n_features), np.zeros(n_features))
         cells = []
-        for position, codes in enumerate(self.codes):
+        for position, n_levels in enumerate(self.n_levels):
             own = weights.T[self.source == position]
             missing = own[-1] if self.may_miss[position] else None
             number = CellKind.RANK if self.is_level[position] else CellKind.NUMBER
             cells.append(
                 CellInput(
-                    number if codes is None else CellKind.LEVEL,
+                    CellKind.LEVEL if n_levels else number,
                     own if missing is None else own[:-1],
                     missing,
                     factor[position].item(),
@@ -126,23 +127,20 @@ def one_hot(codec: Codec) -> InputEncoding:
     the same whatever the scale of the codec: the unit range is always that from the lowest to the
     highest value of the training rows.
     """
-    codes = [
-        None if isinstance(f, Continuous) else np.arange(float(len(f.levels)))[:, None]
-        for f in codec.schema
-    ]
-    return _encoding("one_hot", codec, codes)
+    n_levels = [0 if isinstance(f, Continuous) else len(f.levels) for f in codec.schema]
+    return _encoding("one_hot", codec, n_levels)
 
 
 def label(codec: Codec) -> InputEncoding:
     """Return the paper's encoding: unit-range numbers, level codes as numbers, missing flags."""
-    return _encoding("label", codec, [None] * len(codec.schema))
+    return _encoding("label", codec, [0] * len(codec.schema))
 
 
-def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> InputEncoding:
+def _encoding(kind: EncodingName, codec: Codec, n_levels: list[int]) -> InputEncoding:
     names: list[str] = []
     source: list[int] = []
-    for position, (feature, level_columns) in enumerate(zip(codec.schema, codes, strict=True)):
-        if isinstance(feature, Continuous) or level_columns is None:
+    for position, feature in enumerate(codec.schema):
+        if isinstance(feature, Continuous) or not n_levels[position]:
             columns = [feature.name]
         else:
             columns = [f"{feature.name}={level}" for level in feature.levels]
@@ -155,7 +153,7 @@ def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> In
         codec.schema.names,
         tuple(names),
         np.array(source + flags, np.int64),
-        tuple(codes),
+        tuple(n_levels),
         ~codec.is_number,
         codec.may_miss,
         None if codec.by_range is codec else codec.range_map,

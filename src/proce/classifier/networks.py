@@ -161,10 +161,6 @@ class TrainedNetwork(Adapter):
         """Return the gradient of p(target) with respect to the inputs, ``(n, w)``."""
         return self.module.gradient(rows, target)
 
-    def chances_and_gradient(self, inputs: Array, target: Array) -> tuple[Floats, Array]:
-        """Return p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient, of their shape."""
-        return self.module.chances_and_gradient(inputs, target)
-
     @cached_property
     def module(self) -> "TorchClassifier":
         """The same network as a torch module, for what descends on it."""

@@ -1,11 +1,48 @@
 """What kernels do with a single cell of a row."""
 
+from enum import IntEnum
+
 import numpy as np
 
 from proce.arrays import GRID_TOLERANCE, missing_cells
 from proce.compiled.kernel import part
 
+
+class CellKind(IntEnum):
+    """How a cell enters an equation or a network."""
+
+    NUMBER = 0  # as a number that is NaN where it is missing
+    RANK = 1  # as a number that is below 0 where it is missing
+    LEVEL = 2  # by one weight, or one row of them, for each level; below 0 where it is missing
+
+
 is_missing = part(missing_cells)
+
+
+@part
+def known_or_first(value: float, is_number: bool) -> float:
+    """Return an entry, or 0 where it is missing: the number 0, or the first level."""
+    return 0.0 if is_missing(value, is_number) else value
+
+
+@part
+def clamped(value: float, low: float, high: float) -> float:
+    """Return a value, or the end that it is beyond; what is no number stays none."""
+    return min(max(value, low), high)
+
+
+@part
+def entered(
+    value: float, factor: float, shift: float, low: float, high: float, reach: float
+) -> float:
+    """Return a number or a rank as an equation or a network takes it."""
+    return clamped(value * factor + shift, low, high) / reach
+
+
+@part
+def is_level(value: float, n_levels: int) -> bool:
+    """Return whether an entry is the code of a level: one in between, or beyond, is none."""
+    return 0 <= value < n_levels and value == np.floor(value)
 
 
 @part
@@ -29,3 +66,11 @@ def on_grid(value: float, origin: float, step: float) -> float:
 def unit_gap(value: float, other: float, reach: float) -> float:
     """Return how far apart two entries of a feature are on the unit range."""
     return abs((value - other) / reach)
+
+
+@part
+def cell_gap(value: float, other: float, reach: float, is_level: bool) -> float:
+    """Return how far apart two known entries are; levels without an order are at distance 1."""
+    if is_level:
+        return 0.0 if value == other else 1.0
+    return unit_gap(value, other, reach)

@@ -1,11 +1,12 @@
 """Equal rows, of which the first counts.
 
--0.0 equals 0.0, and a missing number another. Rows are compared by a hash of 64 bits.
+-0.0 equals 0.0, and a missing number another. Rows are compared by a hash of 64 bits, and exactly:
+which of them are shown to a person is decided of rows that were :func:`rounded`.
 """
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints, Words
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words
 from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import hash_row
 
@@ -13,6 +14,11 @@ from proce.compiled.stream import hash_row
 def first_of_each(rows: Floats, counts: Flags) -> Flags:
     """Return flags ``(i, n)`` of the rows ``(i, n, f)`` that count and equal none before them."""
     return _marked(rows, counts)[0]
+
+
+def firsts_of(rows: Floats) -> Ints:
+    """Return which row of its group each of the rows ``(i, n, f)`` equals first, ``(i, n)``."""
+    return _marked(rows, np.ones(rows.shape[:2], np.bool_))[1]
 
 
 def distinct(rows: Floats) -> Ints:
@@ -24,6 +30,12 @@ def groups_of(rows: Array) -> tuple[Ints, Ints]:
     """Return :func:`distinct` of rows ``(n, f)``, and which of those each row equals, ``(n,)``."""
     flags, firsts = _marked(rows[None], np.ones((1, len(rows)), np.bool_))
     return np.flatnonzero(flags[0]), (np.cumsum(flags[0]) - 1)[firsts[0]]
+
+
+def rounded(rows: Array) -> Floats:
+    """Return rows in which entries that differ by rounding are the same, but for unlucky ones."""
+    with np.errstate(over="ignore"):  # equations can lead anywhere
+        return np.rint(rows / MIN_DIFFERENCE)
 
 
 def members_of(group: Ints) -> list[Ints]:
@@ -40,7 +52,10 @@ def _marked(rows: Array, counts: Flags) -> tuple[Flags, Ints]:
 
 @kernel
 def drop_all_copies(bits: Words, counts: Flags, firsts: Ints) -> None:
-    """Do for each of some groups of rows, along the first axis, what :func:`drop_copies` does."""
+    """Let no row of bits ``(i, n, f)`` count that equals one before it, see `drop_copies`.
+
+    ``counts (i, n)`` and ``firsts (i, n)`` are written.
+    """
     for i in range(len(bits)):
         drop_copies(bits[i], counts[i], firsts[i])
 

@@ -6,27 +6,16 @@ every lane is computed by the same operations in the same order, and nothing is 
 lanes; so what a row gives does not depend on its batch, to the last bit.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import CellKind, entered, is_level, is_missing
 from proce.compiled.elementary import write_probabilities
 from proce.compiled.kernel import kernel, part
-
-
-class CellKind(IntEnum):
-    """How a cell enters a network."""
-
-    NUMBER = 0  # as a number that is NaN where it is missing
-    RANK = 1  # as a number that is below 0 where it is missing
-    LEVEL = 2  # by one row of weights for each level; below 0 where it is missing
-
 
 LANES = 64  # candidates at a time; a constant, so that the loops over them become vectors
 _NUMBER, _LEVEL = int(CellKind.NUMBER), int(CellKind.LEVEL)
@@ -189,13 +178,11 @@ def write_outputs(
     values, others = np.empty(widest * LANES, np.float32), np.empty(widest * LANES, np.float32)
     for place in range(len(values)):
         values[place] = others[place] = _ZERO  # also in lanes that hold no row
-    n_picked = len(network.cells) + 4
-    taken, shares = np.empty(n_picked, np.int64), np.empty(n_picked)
-    hidden = np.empty(layers[0, N_OUTPUTS], np.float32)
+    picks, hidden = _no_picks(network), np.empty(layers[0, N_OUTPUTS], np.float32)
     n_rows = len(rows)
     for start in range(0, n_rows, LANES):
         count = min(LANES, n_rows - start)
-        if not _enter(rows, start, count, network, values, hidden, taken, shares):
+        if not _enter(rows[start : start + count], network, picks, hidden, values):
             return False
         offset = 0
         for layer in range(1, len(layers)):
@@ -226,26 +213,33 @@ def write_mean_squares(outputs: Singles, points: Singles, given: Floats) -> None
             given[i, c] = total / np.float32(outputs.shape[2])
 
 
+class Picks(NamedTuple):
+    """Which rows of the table a row of cells takes, ``taken (p,)``, and the ``shares`` of each."""
+
+    taken: Ints
+    shares: Floats
+
+
+@part
+def _no_picks(network: RowNetwork) -> Picks:
+    """Return memory for the picks of a row."""
+    n_picks = len(network.cells) + 4
+    return Picks(np.empty(n_picks, np.int64), np.empty(n_picks))
+
+
 @part
 def _enter(
-    rows: Floats,
-    start: int,
-    count: int,
-    network: RowNetwork,
-    block: Singles,
-    hidden: Singles,
-    taken: Ints,
-    shares: Floats,
+    rows: Floats, network: RowNetwork, picks: Picks, hidden: Singles, block: Singles
 ) -> bool:
-    """Write the first layer of the ``count`` rows from ``start`` on into lanes, a row in each.
+    """Write the first layer of rows ``(r, f)`` into lanes, at most as many as there are.
 
-    ``block`` holds the lanes of one unit after the other, ``hidden`` the units of one row, and
-    ``taken`` and ``shares`` are work arrays. Return whether the rows could be read.
+    A ``block (h * lanes,)`` holds the lanes of one unit after the other, ``hidden (h,)`` the units
+    of one row. Return whether the rows could be read.
     """
-    table, cells, scales = network.table, network.cells, network.scales
+    table, (taken, shares) = network.table, picks
     n_hidden, is_ramp = network.layers[0, N_OUTPUTS], network.layers[0, IS_RAMP] == 1
-    for lane in range(count):
-        n_picked = _pick(rows[start + lane], cells, scales, taken, shares)
+    for lane in range(len(rows)):
+        n_picked = _pick(rows[lane], network, picks)
         if n_picked <= 0:
             return False
         for unit in range(n_hidden):
@@ -265,29 +259,29 @@ def _enter(
 
 
 @part
-def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats) -> int:
-    """Write which rows of the table a row takes, and what share of each; return how many.
+def _pick(row: Floats, network: RowNetwork, picks: Picks) -> int:
+    """Write what a row ``(f,)`` takes from the table, beginning with the bias; return how much.
 
-    The number is a multiple of four. Where a cell is missing that may not be, it is the position of
-    the feature times -1. The first row of the table is the bias. A code that no level has takes
-    nothing.
+    That is a multiple of four or, where a cell is missing that may not be, the position of the
+    feature times -1. A code that no level has takes nothing.
     """
+    cells, scales, taken, shares = network.cells, network.scales, picks.taken, picks.shares
     taken[0], shares[0], count = 0, 1.0, 1
     for feature in range(len(row)):
-        value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
-        kind = cells[feature, KIND]
+        value, kind = row[feature], cells[feature, KIND]
         if is_missing(value, kind == _NUMBER):
             if cells[feature, MISSING_ROW] < 0:
                 return -feature
             taken[count], shares[count] = cells[feature, MISSING_ROW], 1.0
         elif kind == _LEVEL:
-            if not (value < cells[feature, N_LEVELS] and value == math.floor(value)):
+            if not is_level(value, cells[feature, N_LEVELS]):
                 continue
             taken[count], shares[count] = cells[feature, FIRST_ROW] + np.int64(value), 1.0
         else:
-            value = min(max(value, scales[feature, LOW]), scales[feature, HIGH])
+            factor, shift = scales[feature, FACTOR], scales[feature, SHIFT]
+            low, high = scales[feature, LOW], scales[feature, HIGH]
             taken[count] = cells[feature, FIRST_ROW]
-            shares[count] = value / scales[feature, REACH]
+            shares[count] = entered(value, factor, shift, low, high, scales[feature, REACH])
         count += 1
     while count % 4:
         taken[count], shares[count] = 0, 0.0
@@ -296,7 +290,7 @@ def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats)
 
 
 @kernel
-def write_columns(
+def write_inputs(
     rows: Floats, network: RowNetwork, columns: Ints, given: Floats
 ) -> tuple[int, int]:
     """Write what rows put into the columns ``given (n, w)``, which are 0, before they are weighed.
@@ -304,10 +298,9 @@ def write_columns(
     ``columns (t,)`` are those of the rows of the table. Return the positions of the first row that
     cannot be read and of the feature that it lacks, or -1 twice.
     """
-    n_picked = len(network.cells) + 4
-    taken, shares = np.empty(n_picked, np.int64), np.empty(n_picked)
+    picks = taken, shares = _no_picks(network)
     for row in range(len(rows)):
-        n_picked = _pick(rows[row], network.cells, network.scales, taken, shares)
+        n_picked = _pick(rows[row], network, picks)
         if n_picked <= 0:
             return row, -n_picked
         for place in range(1, n_picked):
@@ -326,8 +319,9 @@ def _multiply(
 ) -> None:
     """Write a linear layer's outputs in lanes, four inputs and four outputs at a time.
 
-    ``inputs`` and ``given`` hold the lanes of one unit after the other; the weights are those of
-    one output after the other. Each output adds its inputs in their order, whatever the lane.
+    ``inputs (i * lanes,)`` and ``given (o * lanes,)`` hold the lanes of one unit after the other,
+    ``weights (o * i,)`` those of one output after the other. Each output adds its inputs in their
+    order, whatever the lane.
     """
     n_outputs = len(bias)
     for output in range(n_outputs):

@@ -1,9 +1,12 @@
 """How mixed rows enter a network, and how its outputs are read."""
 
+from functools import cached_property
+
 import numpy as np
 
-from proce.arrays import Array
-from proce.compiled.row_network import CellInput, CellKind
+from proce.arrays import Array, Floats, Ints
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
 
@@ -20,34 +23,42 @@ class NetworkColumns:
     ----------
     codec
         The codec of the rows.
+    centre, spread
+        ``(f,)``: numbers enter from a centre, in units of a spread. By default, and for levels,
+        these are 0 and 1.
 
     Attributes
     ----------
-    plain, coded, numbers
+    plain, coded, numbers, levels
         The positions of the features that enter as they stand in the rows (numbers and ranks), of
-        those that are embedded, and of the numbers alone.
+        those that are embedded, of the numbers alone, and of all that have levels.
     n_levels
         How many levels each ordinal or categorical feature has, by its name.
     starts
         ``(coded,)``, where each categorical feature's levels begin in the table of embeddings.
     n_embedded, embedding_size
         How many levels the table has, and how many numbers embed each of them.
-    reach
-        ``(plain,)``, what the plain cells are divided by.
     ends
         ``(2, f)``, where values are cut.
     n_inputs, n_outputs
         How many numbers enter the network for a row, and how many leave it.
+    output_sizes
+        What leaves it: how many numbers, and how many levels of each feature that has some.
     unknown
         ``(f,)``, a row of which every cell is missing.
     """
 
-    def __init__(self, codec: Codec) -> None:
+    def __init__(
+        self, codec: Codec, centre: Floats | None = None, spread: Floats | None = None
+    ) -> None:
         self.codec = codec
         features = list(enumerate(codec.schema))
+        self.centre = np.zeros(len(features)) if centre is None else centre
+        self.spread = np.ones(len(features)) if spread is None else spread
         self.plain = [p for p, f in features if not isinstance(f, Categorical)]
         self.coded = [p for p, f in features if isinstance(f, Categorical)]
-        self.numbers = [p for p, f in features if isinstance(f, Continuous)]
+        self.numbers = np.flatnonzero(codec.is_number).tolist()
+        self.levels = np.flatnonzero(~codec.is_number).tolist()
         self.n_levels = {
             f.name: len(f.levels) for _, f in features if not isinstance(f, Continuous)
         }
@@ -55,13 +66,13 @@ class NetworkColumns:
         starts = np.cumsum([0, *counts])
         self.starts, self.n_embedded = starts[:-1], int(starts[-1])
         self.embedding_size = embedding_size(max(counts, default=0))
-        self.reach = codec.reach[self.plain]
         self.ends = bulk_ends(codec)
         self.unknown = np.full(len(features), float(MISSING_LEVEL))
         self.unknown[self.numbers] = np.nan
         n_embedding_columns = len(self.coded) * self.embedding_size
         self.n_inputs = len(self.plain) + n_embedding_columns + len(features)
-        self.n_outputs = len(self.numbers) + sum(self.n_levels.values())
+        self.output_sizes = [len(self.numbers), *self.n_levels.values()]
+        self.n_outputs = sum(self.output_sizes)
 
     def cell_inputs(self, weights: Array, embeddings: Array) -> list[CellInput]:
         """Return how the cells of each feature enter a first layer, embeddings included.
@@ -77,17 +88,9 @@ class NetworkColumns:
         """
         by_column, n_plain, width = weights.T, len(self.plain), self.embedding_size
         flags = by_column[self.n_inputs - len(self.unknown) :]
-        low, high = self.ends.tolist()
         cells: dict[int, CellInput] = {}
         for column, position in enumerate(self.plain):
-            cells[position] = CellInput(
-                CellKind.NUMBER if position in self.numbers else CellKind.RANK,
-                by_column[column, None],
-                flags[position],
-                low=low[position],
-                high=high[position],
-                reach=self.reach[column].item(),
-            )
+            cells[position] = self._number_input(position, by_column[column, None], flags[position])
         for column, position in enumerate(self.coded):
             start = self.starts[column]
             n_levels = self.n_levels[self.codec.schema.names[position]]
@@ -96,11 +99,61 @@ class NetworkColumns:
             cells[position] = CellInput(CellKind.LEVEL, levels, flags[position])
         return [cells[position] for position in range(len(self.unknown))]
 
+    def _number_input(self, position: int, weights: Array, missing: Array) -> CellInput:
+        """Return how the cells of a feature enter as one number each."""
+        centre, spread = self.centre[position], self.spread[position]
+        low, high = self.ends[:, position].tolist()
+        return CellInput(
+            CellKind.NUMBER if self.codec.is_number[position] else CellKind.RANK,
+            weights,
+            missing,
+            (1 / spread).item(),
+            (-centre / spread).item(),
+            low,
+            high,
+            self.codec.reach[position].item(),
+        )
+
+    def read(self, rows: Array) -> Floats:
+        """Return the cells ``(n, 2f)`` of rows ``(n, f)``, as a network takes them.
+
+        The first half are the plain cells, then the codes of the others; the second half are flags
+        of missing cells, in the order of the features. A missing cell is 0 but in its flag.
+        """
+        network, columns = self._reader
+        cells = np.zeros((len(rows), 2 * len(self.unknown)))
+        write_inputs(np.ascontiguousarray(rows, np.float64), network, columns, cells)
+        return cells
+
+    @cached_property
+    def _reader(self) -> tuple[RowNetwork, Ints]:
+        """How cells enter as numbers, and the column of each row of that network's table."""
+        nothing = np.empty((1, 0), np.float32)
+        positions = np.arange(len(self.unknown))
+        inputs = [
+            self._number_input(position, nothing, nothing[0]) for position in positions.tolist()
+        ]
+        places = np.argsort([*self.plain, *self.coded])
+        columns = np.stack([places, len(positions) + positions], axis=1)
+        network = RowNetwork.of(inputs, nothing[0], False, [])
+        return network, np.concatenate([[-1], columns.ravel()])
+
     def split_outputs(self, outputs: Array) -> tuple[Array, dict[str, Array]]:
         """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""
-        sizes = [len(self.numbers), *self.n_levels.values()]
-        units, *logits = np.split(outputs, np.cumsum(sizes)[:-1], axis=-1)
+        units, *logits = np.split(outputs, np.cumsum(self.output_sizes)[:-1], axis=-1)
         return units, dict(zip(self.n_levels, logits, strict=True))
+
+    def exact_outputs(self, rows: Array) -> Floats:
+        """Return the outputs ``(n, o)`` that rebuild rows ``(n, f)`` exactly; 0 what is missing.
+
+        Numbers are as in the rows, and each level has a probability.
+        """
+        hot = [
+            rows[:, position, None] == np.arange(n_levels)
+            for position, n_levels in zip(self.levels, self.n_levels.values(), strict=True)
+        ]
+        numbers = np.nan_to_num(rows[:, self.numbers], nan=0.0)
+        return np.concatenate([numbers, *hot], axis=-1, dtype=np.float64)
 
 
 def embedding_size(n_levels: int) -> int:

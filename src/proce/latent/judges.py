@@ -14,7 +14,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.latent.autoencoder import AutoEncoder
 from proce.latent.settings import AutoEncoderSettings
-from proce.schema import Codec, Continuous
+from proce.schema import Codec
 from proce.training_settings import TrainingSettings
 
 Norm = Literal["squared", "unsquared"]
@@ -93,8 +93,8 @@ class Judges:
         norms: Sequence[Norm] = get_args(Norm),
     ) -> dict[Norm, tuple[Array, Array]]:
         """Return :meth:`im1_and_im2` in each norm; each auto-encoder is asked once."""
-        inputs, common = unit_columns(self.of_all.codec, rows), rebuild(self.of_all, rows)
-        rebuilt = np.stack([rebuild(judge, rows) for judge in self.by_class])  # (k, i, w)
+        inputs, common = self.of_all.columns.exact_outputs(rows), _rebuild(self.of_all, rows)
+        rebuilt = np.stack([_rebuild(judge, rows) for judge in self.by_class])  # (k, i, w)
         lines, found = np.arange(len(rows)), {}
         for norm in norms:
             errors, gaps = _norm(rebuilt - inputs, norm), _norm(rebuilt - common, norm)  # (k, i)
@@ -113,19 +113,8 @@ def _norm(points: Array, norm: Norm) -> Array:
     return squared if norm == "squared" else np.sqrt(squared)
 
 
-def rebuild(judge: AutoEncoder, rows: Array) -> Array:
-    """Return what an auto-encoder makes of rows, in the columns of :func:`unit_columns`."""
+def _rebuild(judge: AutoEncoder, rows: Array) -> Array:
+    """Return what an auto-encoder makes of rows, as its outputs stand: numbers, then levels."""
     rebuilt = judge.reconstruct(rows)
     columns: list[Array] = [rebuilt.units, *rebuilt.probabilities.values()]
     return np.concatenate(columns, axis=-1, dtype=np.float64)
-
-
-def unit_columns(codec: Codec, rows: Array) -> Array:
-    """Return numbers on the unit range, then one column per level; missing cells are 0."""
-    features = list(enumerate(codec.schema))
-    numbers = [position for position, feature in features if isinstance(feature, Continuous)]
-    parts: list[Array] = [np.nan_to_num(rows[:, numbers], nan=0.0)]
-    for position, feature in features:
-        if not isinstance(feature, Continuous):
-            parts.append(rows[:, position, None] == np.arange(len(feature.levels)))
-    return np.concatenate(parts, axis=-1)

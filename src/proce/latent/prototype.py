@@ -14,7 +14,7 @@ from proce.arrays import Array, Ints, blocks
 from proce.errors import ModelError
 from proce.schema import Level
 
-BLOCK_BYTES = 64 * 2**20  # of distances held at a time
+_BLOCK_BYTES = 64 * 2**20  # of distances held at a time
 _ROUNDING_EPSILONS = 64  # machine epsilons by which the product form of a distance may be off
 
 
@@ -46,19 +46,10 @@ class PrototypeIndex:
         ``(n,)``, each row's predicted class as a position in ``classes``.
     classes
         The labels, for messages.
-    block_bytes
-        How much memory the distances may take at a time.
     """
 
-    def __init__(
-        self,
-        latents: Array,
-        predicted: Array,
-        classes: Sequence[Level],
-        block_bytes: int = BLOCK_BYTES,
-    ) -> None:
+    def __init__(self, latents: Array, predicted: Array, classes: Sequence[Level]) -> None:
         self.classes = tuple(classes)
-        self._block_bytes = block_bytes
         self._rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes))]
         self._latents = [latents[rows] for rows in self._rows]
         self._norms = [np.square(members).sum(-1) for members in self._latents]
@@ -95,7 +86,7 @@ class PrototypeIndex:
                 " Choose another target, or fit on rows that the model puts in that class."
             )
         count = min(n_neighbours, len(rows))
-        block = max(1, self._block_bytes // (members.itemsize * len(rows)))
+        block = max(1, _BLOCK_BYTES // (members.itemsize * len(rows)))
         parts = blocks(latent, block)
         nearest = np.concatenate([_nearest(part, members, norms, count) for part in parts])
         return Prototypes(members[nearest].mean(1), rows[nearest])

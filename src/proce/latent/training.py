@@ -1,5 +1,6 @@
 """Learn an auto-encoder from training rows: what needs PyTorch."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
@@ -7,9 +8,10 @@ from torch.nn.functional import cross_entropy
 from proce.arrays import Array
 from proce.errors import SchemaError
 from proce.latent.autoencoder import AutoEncoder
-from proce.latent.row_module import Cells, RowModule
+from proce.latent.columns import NetworkColumns
+from proce.latent.row_module import RowModule
 from proce.latent.settings import AutoEncoderSettings
-from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
+from proce.schema import MISSING_LEVEL, Codec
 from proce.training import random_stream, train
 from proce.training_settings import EpochCallback, TrainingRecord
 
@@ -30,7 +32,7 @@ class AutoEncoderModule(RowModule):
     """
 
     def __init__(self, codec: Codec, latent_size: int, hidden_size: int) -> None:
-        super().__init__(codec)
+        super().__init__(NetworkColumns(codec))
         n_inputs, n_outputs = self.columns.n_inputs, self.columns.n_outputs
         self.encoder = nn.Sequential(
             nn.Linear(n_inputs, hidden_size), nn.ReLU(), nn.Linear(hidden_size, latent_size)
@@ -86,7 +88,7 @@ def fit_autoencoder(
     with random_stream(seed) as generator:
         module = AutoEncoderModule(codec, latent_size, hidden_size).to(device)
         schedule = settings.schedule(len(rows))
-        goal = _Denoising(module, torch.tensor(rows), settings, generator)
+        goal = _Denoising(module, rows, settings, generator)
         record = train(module, goal, len(rows), schedule, generator, progress)
     return AutoEncoder.of_weights(codec, module.learned_arrays()), record
 
@@ -97,40 +99,34 @@ class _Denoising:
     def __init__(
         self,
         module: AutoEncoderModule,
-        rows: Tensor,
+        rows: Array,
         settings: AutoEncoderSettings,
         generator: torch.Generator,
     ) -> None:
-        self.module, self.settings, self.generator = module, settings, generator
-        self.cells = module.cells(rows)
-        self.device = self.cells.plain.device
-        rows, features = rows.to(self.device), list(enumerate(module.columns.codec.schema))
-        numbers = [p for p, f in features if isinstance(f, Continuous)]
-        levels = [p for p, f in features if not isinstance(f, Continuous)]
-        plain = [p for p, f in features if not isinstance(f, Categorical)]
-        self.number_columns = [plain.index(position) for position in numbers]
-        self.expected = module.cut(rows)[:, numbers].float()
-        self.codes = rows[:, levels].long()
+        self.module, self.rows, self.settings = module, rows, settings
+        self.generator = generator
+        self.expected, self.is_known = module.numbers(module.read(rows))
+        self.codes = torch.tensor(rows[:, module.columns.levels]).long().to(self.expected.device)
 
     def __call__(self, positions: Tensor) -> Tensor:
-        positions = positions.to(self.device)
-        cells = Cells(*(part[positions] for part in self.cells))
+        rows = self.rows[positions.numpy()]
         if self.module.training:
-            cells = self._damaged(cells)
-        latents = self.module.encoder(self.module.join(cells))
+            rows = self._damaged(rows)
+        latents = self.module.encoder(self.module.inputs(self.module.read(rows)))
         units, logits = self.module.outputs(latents)
-        expected = self.expected[positions]
-        offset = torch.where(expected.isnan(), 0.0, units - expected)
+        positions = positions.to(self.expected.device)
+        offset = torch.where(self.is_known[positions], units - self.expected[positions], 0.0)
         loss = _NUMBER_WEIGHT * offset.square().sum()
         codes = self.codes[positions].unbind(-1)
         for logit, code in zip(logits.values(), codes, strict=True):
             loss = loss + cross_entropy(logit, code, ignore_index=MISSING_LEVEL, reduction="sum")
         return loss / len(positions)
 
-    def _damaged(self, cells: Cells) -> Cells:
-        """Return cells of a batch, which are their own copy, with noise and more of them hidden."""
-        shape = (len(cells.plain), len(self.number_columns))
+    def _damaged(self, rows: Array) -> Array:
+        """Return rows of a batch, which are their own copy, with noise and more cells missing."""
+        columns = self.module.columns
+        shape = (len(rows), len(columns.numbers))
         noise = self.settings.jitter * torch.randn(shape, generator=self.generator)
-        cells.plain[:, self.number_columns] += noise.to(self.device)
-        masked = torch.rand(cells.missing.shape, generator=self.generator) < self.settings.masked
-        return cells._replace(missing=cells.missing | masked.to(self.device))
+        rows[:, columns.numbers] += noise.numpy()
+        masked = torch.rand(rows.shape, generator=self.generator) < self.settings.masked
+        return np.where(masked.numpy(), columns.unknown, rows)

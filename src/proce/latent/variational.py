@@ -6,13 +6,14 @@ ones too. Once learned, it is arrays; :mod:`proce.latent.variational_training` l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
-from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
+from proce.compiled.cells import CellKind
+from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.latent.columns import NetworkColumns
 from proce.schema import Codec
 
@@ -53,7 +54,7 @@ class VariationalAutoEncoder:
     @cached_property
     def columns(self) -> NetworkColumns:
         """How rows enter the encoder and leave the decoder."""
-        return NetworkColumns(self.codec)
+        return NetworkColumns(self.codec, self.centre, self.spread)
 
     @cached_property
     def encoder(self) -> RowNetwork:
@@ -98,10 +99,7 @@ class VariationalAutoEncoder:
         return self.columns.split_outputs(outputs.astype(np.float64))
 
     def _half(self, half: str, before: Sequence[CellInput]) -> RowNetwork:
-        """Return one half for rows whose numbers enter from the centre, in spreads.
-
-        ``before`` are the cells that stand before those of a row.
-        """
+        """Return one half; ``before`` are the cells that stand before those of a row."""
         (weights, bias), *others = [
             (self.weights[f"{half}.{layer}.weight"], self.weights[f"{half}.{layer}.bias"])
             for layer in _LAYERS
@@ -109,11 +107,6 @@ class VariationalAutoEncoder:
         cells = self.columns.cell_inputs(
             weights[:, len(before) :], self.weights["embeddings.weight"]
         )
-        factors, shifts = 1 / self.spread, -self.centre / self.spread
-        scaled = [
-            replace(cell, factor=factor, shift=shift)
-            for cell, factor, shift in zip(cells, factors.tolist(), shifts.tolist(), strict=True)
-        ]
         middle, last = (Layer(*part) for part in others)
         layers = [middle._replace(is_ramp=True), last]
-        return RowNetwork.of([*before, *scaled], bias, True, layers)
+        return RowNetwork.of([*before, *cells], bias, True, layers)

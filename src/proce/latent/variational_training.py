@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.errors import SchemaError
+from proce.latent.columns import NetworkColumns
 from proce.latent.row_module import RowModule
 from proce.latent.settings import VariationalSettings
 from proce.latent.variational import (
@@ -25,80 +27,77 @@ _HALF_LOG_2PI = math.log(2 * math.pi) / 2
 _MIN_SCALE = 0.1  # of a number's standard deviation: without it a spike in the data has any density
 
 
+class ReadRows(NamedTuple):
+    """Rows as the network takes them.
+
+    Attributes
+    ----------
+    cells, given
+        ``(…, 2f)``, the cells of the rows, and those of rows of which only what the network is
+        conditioned on is known.
+    codes
+        ``(…, l)``, the codes of all features that have levels.
+    """
+
+    cells: Tensor
+    given: Tensor
+    codes: Tensor
+
+
 class VariationalModule(RowModule):
     """A variational auto-encoder while it is learned.
 
     Parameters
     ----------
-    codec
-        The codec of the rows.
+    columns
+        How rows enter the network; numbers from their centre, in units of their spread.
     given
         The positions of the features that it is conditioned on; may be none.
     latent_size, hidden_size
         As in :class:`VariationalSettings`.
-
-    Attributes
-    ----------
-    centre, spread
-        ``(f,)``, the mean and the standard deviation of the numbers of the rows that it was
-        trained on; 0 and 1 for levels.
     """
 
-    centre: Tensor
-    spread: Tensor
-
     def __init__(
-        self, codec: Codec, given: Sequence[int], latent_size: int, hidden_size: int
+        self, columns: NetworkColumns, given: Sequence[int], latent_size: int, hidden_size: int
     ) -> None:
-        super().__init__(codec)
+        super().__init__(columns)
         self.latent_size = latent_size
-        self.is_given = torch.zeros(len(codec.schema), dtype=torch.bool)
+        self.is_given = np.zeros(len(columns.codec.schema), np.bool_)
         self.is_given[list(given)] = True
-        self.encoder = _layers(self.columns.n_inputs, hidden_size, 2 * latent_size)
-        self.decoder = _layers(
-            latent_size + self.columns.n_inputs, hidden_size, self.columns.n_outputs
-        )
-        self.log_scale = nn.Parameter(torch.full((len(self.columns.numbers),), -1.0))
-        self.register_buffer("centre", torch.zeros(len(codec.schema)))
-        self.register_buffer("spread", torch.ones(len(codec.schema)))
+        self.encoder = _layers(columns.n_inputs, hidden_size, 2 * latent_size)
+        self.decoder = _layers(latent_size + columns.n_inputs, hidden_size, columns.n_outputs)
+        self.log_scale = nn.Parameter(torch.full((len(columns.numbers),), -1.0))
 
-    def measure(self, rows: Tensor) -> None:
-        """Set centre and spread to those of training rows ``(i, f)``."""
-        for position in self.columns.numbers:
-            known = rows[~rows[:, position].isnan(), position]
-            self.centre[position] = known.mean()
-            self.spread[position] = known.std() if len(known) > 1 and known.std() > 0 else 1.0
+    def read_parts(self, rows: Array) -> ReadRows:
+        """Return rows ``(n, f)`` as the network takes them."""
+        given = np.where(self.is_given, rows, self.columns.unknown)
+        codes = torch.tensor(rows[:, self.columns.levels]).long()
+        return ReadRows(self.read(rows), self.read(given), codes)
 
     @property
     def scale(self) -> Tensor:
         """The standard deviation ``(r,)`` of each number around its decoded value, in spreads."""
         return self.log_scale.exp().clamp(min=_MIN_SCALE)
 
-    def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean and the log variance ``(…, e)`` of the latents of rows ``(…, f)``."""
-        encoded = self.encoder(self.inputs(self.standardised(rows)))
-        mean, log_variance = torch.chunk(encoded, 2, dim=-1)
+    def posterior(self, cells: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and the log variance ``(…, e)`` of the latents of cells ``(…, 2f)``."""
+        mean, log_variance = torch.chunk(self.encoder(self.inputs(cells)), 2, dim=-1)
         return mean, log_variance.clamp(LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE)
 
-    def outputs(self, latents: Tensor, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the decoded latents ``(…, e)``, given the fixed features of rows.
+    def outputs(self, latents: Tensor, given: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the decoded latents ``(…, e)``, given the cells of what is known of rows.
 
         Numbers are in units of their spread, from their centre; levels are logits.
         """
-        given = torch.where(self.is_given, self.standardised(rows), self.unknown)
         condition = self.inputs(given).expand(*latents.shape[:-1], -1)
         return self.split_outputs(self.decoder(torch.cat([latents, condition], dim=-1)))
-
-    def standardised(self, rows: Tensor) -> Tensor:
-        """Return rows ``(…, f)`` with numbers from their centre, in units of their spread."""
-        return (rows - self.centre) / self.spread
 
     def learned(self) -> VariationalAutoEncoder:
         """Return what was learned, as arrays of double precision."""
         weights = {name: own.astype(np.float64) for name, own in self.learned_arrays().items()}
-        centre, spread = (part.double().numpy() for part in (self.centre, self.spread))
+        columns = self.columns
         return VariationalAutoEncoder(
-            self.columns.codec, self.is_given.numpy(), centre, spread, weights
+            columns.codec, self.is_given, columns.centre, columns.spread, weights
         )
 
 
@@ -141,9 +140,9 @@ def fit_variational(
     settings = settings or VariationalSettings()
     latent_size = settings.latent_size or max(1, min(16, len(codec.schema) - len(given)))
     with random_stream(seed) as generator:
-        module = VariationalModule(codec, given, latent_size, settings.hidden_size)
-        module.measure(torch.tensor(rows))
-        goal = EvidenceLoss(module, torch.tensor(rows), settings, generator)
+        columns = NetworkColumns(codec, *_centre_and_spread(codec, rows))
+        module = VariationalModule(columns, given, latent_size, settings.hidden_size)
+        goal = EvidenceLoss(module, rows, settings, generator)
         schedule = settings.schedule(len(rows))
         record = train(module, goal, len(rows), schedule, generator, progress)
     return module.learned(), record
@@ -155,11 +154,11 @@ class EvidenceLoss:
     def __init__(
         self,
         module: VariationalModule,
-        rows: Tensor,
+        rows: Array,
         settings: VariationalSettings,
         generator: torch.Generator,
     ) -> None:
-        self.module, self.rows, self.generator = module, rows, generator
+        self.module, self.rows, self.generator = module, module.read_parts(rows), generator
         self.kl_weight = settings.kl_weight
         n_epochs = settings.schedule(len(rows)).n_epochs
         self.n_warm_up_rows = settings.warm_up * n_epochs * len(rows)
@@ -167,16 +166,16 @@ class EvidenceLoss:
         self.fixed_noise = torch.randn(len(rows), module.latent_size, generator=generator)
 
     def __call__(self, positions: Tensor) -> Tensor:
-        rows = self.rows[positions]
-        mean, log_variance = self.module.posterior(rows)
+        rows = ReadRows(*(part[positions] for part in self.rows))
+        mean, log_variance = self.module.posterior(rows.cells)
         noise = self.fixed_noise[positions]  # so that epochs differ by the weights alone
         if self.module.training:
             noise = torch.randn(mean.shape, generator=self.generator)
         latents = mean + noise * (log_variance / 2).exp()
         divergence = (mean.square() + log_variance.exp() - 1 - log_variance).sum() / 2
         likelihood_loss = negative_log_likelihood(self.module, latents, rows)
-        loss = likelihood_loss + self.divergence_weight(len(rows)) * divergence
-        return loss / len(rows)
+        loss = likelihood_loss + self.divergence_weight(len(positions)) * divergence
+        return loss / len(positions)
 
     def divergence_weight(self, n_rows: int) -> float:
         """Return the weight of the divergence for the next rows; it warms up in training."""
@@ -186,21 +185,29 @@ class EvidenceLoss:
         return self.kl_weight * min(1.0, self.n_seen / max(1.0, self.n_warm_up_rows))
 
 
-def negative_log_likelihood(module: VariationalModule, latents: Tensor, rows: Tensor) -> Tensor:
+def negative_log_likelihood(module: VariationalModule, latents: Tensor, rows: ReadRows) -> Tensor:
     """Return the negative log likelihood of the rows' moving cells under latents, summed."""
-    predicted, logits = module.outputs(latents, rows)
-    schema, moves = module.columns.codec.schema, ~module.is_given
-    numbers = [p for p, f in enumerate(schema) if f.name not in logits]
-    expected = module.standardised(rows)[:, numbers].to(predicted)
-    counted = ~expected.isnan() & moves[numbers]
-    offset = (predicted - expected.nan_to_num(nan=0.0)) / module.scale
+    predicted, logits = module.outputs(latents, rows.given)
+    columns, moves = module.columns, ~module.is_given
+    expected, is_known = module.numbers(rows.cells)
+    counted = is_known & torch.from_numpy(moves[columns.numbers])
+    offset = (predicted - expected) / module.scale
     total = (offset.square() / 2 + module.scale.log() + _HALF_LOG_2PI).where(counted, 0.0).sum()
-    for name, logit in logits.items():
-        position = schema.position(name)
+    by_feature = zip(columns.levels, logits.values(), rows.codes.unbind(-1), strict=True)
+    for position, logit, codes in by_feature:
         if moves[position]:
-            codes = rows[:, position].long()
             total = total + cross_entropy(logit, codes, ignore_index=MISSING_LEVEL, reduction="sum")
     return total
+
+
+def _centre_and_spread(codec: Codec, rows: Array) -> tuple[Floats, Floats]:
+    """Return the mean and the standard deviation ``(f,)`` of numbers, as single as weights are."""
+    centre, spread = np.zeros(rows.shape[1], np.float32), np.ones(rows.shape[1], np.float32)
+    for position in np.flatnonzero(codec.is_number):
+        known = rows[~np.isnan(rows[:, position]), position]
+        centre[position] = known.mean()
+        spread[position] = known.std(ddof=1) if len(known) > 1 and known.std() > 0 else 1.0
+    return centre.astype(np.float64), spread.astype(np.float64)
 
 
 def _layers(n_inputs: int, hidden_size: int, n_outputs: int) -> nn.Sequential:

@@ -96,7 +96,8 @@ def take_actions(
     # An explainer goes by whole steps from where a person is; in truth people end on the steps.
     expected, features = list(factual.T), reached.T
     for position in truth.effects:
-        caused, follows = outcome_on_step(truth, position, features, residual)
+        caused = outcome_on_step(truth, position, features, residual)
+        follows = truth.is_known(position, residual)
         expected[position] = np.where(follows, caused, expected[position])
     gap = MixedDistance.gower(truth.codec)(reached, np.stack(expected, axis=-1))
     return TakenActions(reached, np.where(by_hand, gap, 0.0).sum(-1))

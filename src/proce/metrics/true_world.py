@@ -51,7 +51,7 @@ def reach(
     effects = truth.program.effects.copy()
     effects["link"] = Link.GIVEN  # every effect is asked for, so that it can be rounded
 
-    def outcome(position: int, columns: Array, noise: Array) -> tuple[Array, Array]:
+    def outcome(position: int, columns: Array, noise: Array) -> Array:
         return outcome_on_step(truth, position, columns, noise)
 
     flags = clock.with_others(np.broadcast_to(by_hand, start.shape))
@@ -61,9 +61,8 @@ def reach(
 
 def outcome_on_step(
     truth: StructuralCausalModel, position: int, columns: Array, noise: Array
-) -> tuple[Array, Array]:
+) -> Array:
     """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
     # Onto its multiples, where the draw of the data puts everybody; advice goes by whole steps
     # from where a person is, who need not stand on one of them (as `kernels._rounded` does).
-    value, follows = truth.outcome(position, columns, noise)
-    return entries_on_step(truth.codec, position, value), follows
+    return entries_on_step(truth.codec, position, truth.outcome(position, columns, noise))

@@ -117,7 +117,7 @@ def printed_gap(rows: Array, factual: Array, scm: StructuralCausalModel) -> Arra
         position = scm.codec.schema.position(name)
         own = factual[:, None, position]
         if isinstance(scm.codec.schema[name], Categorical):
-            codes = np.broadcast_to(np.maximum(own, 0), rows.shape[:-1])
+            codes = np.broadcast_to(own, rows.shape[:-1])
             gaps[..., position] = np.square(1 - scm.chance(name, rows, codes))
         else:
             away = scm.predict(name, rows) - own

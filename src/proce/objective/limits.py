@@ -12,7 +12,6 @@ from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.features.levels import shown
 
-LIMIT_ROUNDING = 1e-9  # of the unit range: who is so near to a limit obeys it
 SHOWN_ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 
 

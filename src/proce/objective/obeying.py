@@ -1,15 +1,14 @@
 """Whether rows, as they are shown, obey every limit."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import is_level, is_missing
 from proce.compiled.kernel import kernel
 from proce.objective.limits import SHOWN_ROUNDING, Limits
-from proce.objective.terms import FACTUAL, add_beyond_limits
+from proce.objective.terms import FACTUAL, add_beyond_limits, most_changes
 from proce.schema import Codec
 
 
@@ -81,7 +80,7 @@ def _asked(
         codec.reach,
         codec.is_number,
         codec.avoided,
-        math.inf if max_changes is None else float(max_changes),
+        most_changes(max_changes),
     )
     values, moves, acts = map(np.ascontiguousarray, (rows, moved, by_hand))
     write_obeying(values, moves, acts, bounds, beyond, obeys)
@@ -116,6 +115,7 @@ def write_obeying(
                 obeys[i, c] &= is_same or moves or acts[c]
                 obeys[i, c] &= not (is_same and moves and acts[c])
                 leads = acts[c] and not is_same and not is_number
+                leads = leads and is_level(value, bounds.avoided.shape[1])
                 excess[f, c] = np.inf if leads and bounds.avoided[f, int(value)] else 0.0
                 count[c] += acts[c]
             add_beyond_limits(cells, f, acts, own, bounds.reach[f], excess, f)

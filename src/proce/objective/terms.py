@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints
 from proce.causal import Actions
 from proce.compiled.cells import unit_gap
 from proce.compiled.kernel import kernel, part
 from proce.losses import Loss
 from proce.objective.distance import FeatureDistance
-from proce.objective.limits import LIMIT_ROUNDING, Limits
+from proce.objective.limits import Limits
 from proce.objective.prediction import prediction_loss
 from proce.objective.requirement import Requirement, add_shortfall
 
@@ -104,7 +104,7 @@ class Terms(NamedTuple):
             tables.places,
             measure,
             charge,
-            np.full(len(factual), math.inf if max_changes is None else max_changes, np.float64),
+            np.full(len(factual), most_changes(max_changes)),
             np.tile(requirement.numbers, (len(factual), 1)),
         )
 
@@ -140,6 +140,11 @@ class Terms(NamedTuple):
         losses[..., Loss.DISTANCE], violation = self.measured(realised)
         add_shortfall(np.ascontiguousarray(chances), self.target, self.required, violation)
         return losses, violation
+
+
+def most_changes(max_changes: int | None) -> float:
+    """Return the most actions and holds of a candidate; infinite without such a limit."""
+    return math.inf if max_changes is None else float(max_changes)
 
 
 @kernel
@@ -205,7 +210,7 @@ def add_beyond_limits(
         below = own[_ACTION_LOWER if acts else _CONSEQUENCE_LOWER, f] - value
         above = value - own[_ACTION_UPPER if acts else _CONSEQUENCE_UPPER, f]
         beyond = (below if below > above else above) / reach
-        if beyond > LIMIT_ROUNDING and below == below and above == above:
+        if beyond > MIN_DIFFERENCE and below == below and above == above:
             is_held = acts and value == before and lower <= value <= upper
             excess[place, c] += 0.0 if is_held else min(beyond, _LARGEST)
 

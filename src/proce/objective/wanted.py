@@ -6,6 +6,7 @@ An action that leads to an avoided level is none.
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.cells import is_level
 from proce.compiled.kernel import kernel
 from proce.objective.start import GeneMap
 
@@ -96,6 +97,5 @@ def read_wanted(
                 else:
                     acts = movable[i, f] and (switches[f] == 0 or values[i, c, switches[f]] > 0.5)
                 acting[i, c, f] = acts
-                is_level = 0 <= value < avoided.shape[1] and value == np.floor(value)
-                leads_there = is_level and avoided[f, np.int64(value)]
+                leads_there = is_level(value, avoided.shape[1]) and avoided[f, np.int64(value)]
                 rows[i, c, f] = own if leads_there else value

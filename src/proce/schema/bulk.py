@@ -11,16 +11,20 @@ from proce.schema.schema import Schema
 _BEYOND = 0.5  # of the unit range: farther outside lie the outliers
 
 
-def with_scales(codec: Codec) -> Schema:
-    """Return the schema of a codec with the scale of every number, to be printed."""
+def scales_of(codec: Codec) -> dict[str, FeatureScale]:
+    """Return the scale of every number of a codec, by name."""
     names = ("low", "span", "seen_low", "seen_high", "resolution", "may_miss")
     columns = zip(*(getattr(codec, name).tolist() for name in names), strict=True)
-    scales = {
+    return {
         feature.name: FeatureScale(*values)
         for feature, values in zip(codec.schema, columns, strict=True)
         if isinstance(feature, Continuous)
     }
-    return Schema(codec.schema.features, scales=scales, notes=codec.schema.notes)
+
+
+def with_scales(codec: Codec) -> Schema:
+    """Return the schema of a codec with the scale of every number, to be printed."""
+    return Schema(codec.schema.features, scales=scales_of(codec), notes=codec.schema.notes)
 
 
 def bulk_ends(codec: Codec) -> Array:

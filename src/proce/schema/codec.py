@@ -17,11 +17,12 @@ from proce.errors import SchemaError
 from proce.schema.entries import raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
+from proce.schema.features.levels import rank_span
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
 from proce.schema.row_arguments import check_array, check_fit, check_parts, takes_rows
-from proce.schema.scale import Scale, fit_scale, raw_units
+from proce.schema.scale import Scale, fit_scale, raw_units, scale_map
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
@@ -78,9 +79,8 @@ class Codec:
         if given["resolution"] is None:
             steps = [f.step or 0.0 if isinstance(f, Continuous) else 0.0 for f in self.schema]
             object.__setattr__(self, "resolution", np.array(steps, dtype=np.float64))
-        apart = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
-        reach = np.maximum(np.array(apart, dtype=np.float64), 1)
-        object.__setattr__(self, "reach", reach)
+        reach = [rank_span(len(f.levels)) if isinstance(f, Ordinal) else 1 for f in self.schema]
+        object.__setattr__(self, "reach", np.array(reach, dtype=np.float64))
 
     @classmethod
     @checked(SchemaError)
@@ -151,7 +151,7 @@ class Codec:
     def range_map(self) -> tuple[Array, Array]:
         """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
         other = self.by_range
-        return self.span / other.span, unit_numbers(other, ..., self.low)
+        return scale_map(self.low, self.span, other.low, other.span)
 
     def encode(self, frame: Any) -> Array:
         """Return a frame's rows as an array ``(i, f)``."""

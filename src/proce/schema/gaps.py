@@ -3,20 +3,18 @@
 import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import cell_gap, is_missing
 from proce.compiled.kernel import kernel, part
 
 
 @kernel
 def write_gaps(
-    rows: Floats,  # (n, f)
-    others: Floats,  # (n, f)
-    is_number: Flags,  # (f,)
-    is_level: Flags,  # (f,), compared as levels
-    scale: Floats,  # (f,)
-    gaps: Floats,  # (n, f); written
+    rows: Floats, others: Floats, is_number: Flags, is_level: Flags, scale: Floats, gaps: Floats
 ) -> None:
-    """Write how far apart the cells of pairs of rows are."""
+    """Write how far the cells of rows ``(n, f)`` are from those of others ``(n, f)``, ``(n, f)``.
+
+    Flags and scales are ``(f,)``; features with ``is_level`` are compared as levels.
+    """
     for n in range(len(rows)):
         for f in range(rows.shape[1]):
             gaps[n, f] = _gap(rows[n, f], others[n, f], is_number[f], is_level[f], scale[f])
@@ -24,17 +22,18 @@ def write_gaps(
 
 @kernel
 def write_neighbours(
-    rows: Floats,  # (q, f)
-    others: Floats,  # (n, f)
-    is_number: Flags,  # (f,)
-    is_level: Flags,  # (f,)
-    scale: Floats,  # (f,)
-    neighbours: Ints,  # (q, k); written
-    totals: Floats,  # (q, k); written
+    rows: Floats,
+    others: Floats,
+    is_number: Flags,
+    is_level: Flags,
+    scale: Floats,
+    neighbours: Ints,
+    totals: Floats,
 ) -> None:
-    """Write the positions of the nearest others of each row, and how far they are in all features.
+    """Write which of others ``(n, f)`` each row ``(q, f)`` is nearest to, ``(q, k)``, and how far.
 
-    The nearest come first, and of equally near ones the first.
+    That is in all features. The nearest come first, and of equally near ones the first. Flags and
+    scales are those of `write_gaps`.
     """
     for q in range(len(rows)):
         near, least = neighbours[q], totals[q]
@@ -59,6 +58,4 @@ def _gap(value: float, other: float, is_number: bool, is_level: bool, scale: flo
     missing, other_missing = is_missing(value, is_number), is_missing(other, is_number)
     if missing or other_missing:
         return 0.0 if missing and other_missing else 1.0
-    if is_level:
-        return 0.0 if value == other else 1.0
-    return abs(value - other) / scale
+    return cell_gap(value, other, scale, is_level)

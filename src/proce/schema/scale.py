@@ -9,7 +9,7 @@ import math
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -99,6 +99,11 @@ def fit_scale(feature: Feature, values: Floats, scale: Scale) -> FeatureScale:
     found = FeatureScale(first, span, low, high, resolution, may_miss)
     _check_steps(feature, found)
     return found
+
+
+def scale_map(low: Any, span: Any, other_low: Any, other_span: Any) -> tuple[Any, Any]:
+    """Return the factor and the shift that turn entries on one scale into those on another."""
+    return span / other_span, (low - other_low) / other_span
 
 
 def bulk(present: Floats) -> tuple[float, float]:

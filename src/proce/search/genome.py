@@ -152,8 +152,8 @@ def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> A
     """
     width = upper - lower
     spacing = np.where(step > 0, step, 1.0)
-    on_grid = lower + spacing * np.floor(draws * (width / spacing + 1))
-    return np.where(step > 0, on_grid, lower + draws * width)
+    points = lower + spacing * np.floor(draws * (width / spacing + 1))
+    return np.where(step > 0, points, lower + draws * width)
 
 
 def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +50,18 @@ def test_the_same_seed_gives_the_same_resamples_and_another_seed_others() -> Non
     assert edges(1) != edges(2)
 
 
+@pytest.fixture
+def nothing_left_behind() -> Iterator[None]:
+    """Tests elsewhere may have processes of their own; those told to end need a moment to do so."""
+    earlier = set(multiprocessing.active_children())
+    yield
+    until = time.monotonic() + 20
+    while set(multiprocessing.active_children()) - earlier and time.monotonic() < until:
+        time.sleep(0.05)
+    assert set(multiprocessing.active_children()) <= earlier
+
+
+@pytest.mark.usefixtures("nothing_left_behind")
 def test_processes_give_what_one_process_gives_and_leave_none_behind() -> None:
     frame = chain(60, noise=3.0)
     one = CausalGraph.discover(frame, bootstrap=6, alpha=0.2)
@@ -61,15 +73,14 @@ def test_processes_give_what_one_process_gives_and_leave_none_behind() -> None:
         ("search", 1, 1),
         *[("bootstrap", done, 6) for done in range(1, 7)],
     ]
-    await_end_of_children()
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("nothing_left_behind")
 def test_processes_can_be_stopped() -> None:
     with pytest.warns(DiscoveryWarning, match="The bootstrap was stopped after 2 of 500"):
         graph = CausalGraph.discover(chain(), bootstrap=500, n_jobs=2, progress=stop_after(2))
     assert len(graph.resamples) == 2
-    await_end_of_children()
 
 
 def stop_after(count: int) -> Callable[[DiscoveryProgress], bool]:
@@ -77,14 +88,6 @@ def stop_after(count: int) -> Callable[[DiscoveryProgress], bool]:
         return report.stage == "search" or report.done < count
 
     return progress
-
-
-def await_end_of_children() -> None:
-    """Processes that were told to end need a moment to do so."""
-    until = time.monotonic() + 20
-    while multiprocessing.active_children() and time.monotonic() < until:
-        time.sleep(0.05)
-    assert multiprocessing.active_children() == []
 
 
 def test_a_callback_that_returns_false_ends_the_bootstrap_and_keeps_what_is_done() -> None:

@@ -1,6 +1,7 @@
 """The kinds of equations that are compared, and what a kind that wins is refined to."""
 
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,11 @@ from proce.causal.equations.comparison import Folds, error, surprise_of_levels
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
 from proce.causal.equations.forms import Form
+from proce.causal.equations.mechanism import Ordered, mean_rank
 from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
 from proce.causal.equations.tables import columns_of
-from proce.schema import Categorical, Codec, Schema
+from proce.schema import Categorical, Codec, Ordinal, Schema
 
 
 def fitted(frame, graph, kind="auto"):
@@ -263,3 +265,31 @@ def test_a_level_without_a_chance_costs_as_much_in_the_error_as_in_the_compariso
     ordered = surprise_of_levels(Form("linear", is_ordered=True), chances, levels, once, 2)
     plain = surprise_of_levels(Form("linear", is_ordered=True), chances[[1, 1]], levels, once, 2)
     assert ordered - plain == pytest.approx(cost + np.log(0.5))
+
+
+def test_the_mean_rank_is_the_same_from_chances_as_from_their_equation():
+    draw = np.random.default_rng(0)
+    grades, once = Ordinal("grade", tuple("abcd")), np.ones(2000)
+    mechanism = Ordered(lambda parents: parents["x"], np.array([-1.0, 0.3, 1.1]), "unit")
+    parents, ranks = {"x": draw.normal(0, 2, 2000)}, draw.integers(4, size=2000).astype(float)
+    chances, predicted = mechanism.chances(parents), mechanism.predict(parents)
+    assert np.array_equal(mean_rank(chances), predicted)
+    assert error(grades, chances, ranks, once) == error(grades, predicted, ranks, once)
+
+
+def test_ranks_that_are_predicted_exactly_are_no_surprise():
+    ranks = np.array([0.0, 1.0, 2.0])
+    form = Form("linear")
+    found = surprise_of_levels(form, ranks, ranks, np.ones(3), 3)
+    assert found == surprise_of_levels(form, ranks, ranks, np.ones(3), 4)
+    assert found < surprise_of_levels(form, ranks + 0.1, ranks, np.ones(3), 3)
+
+
+def test_a_level_of_a_predicted_rank_has_the_chance_of_noise_that_is_rounded_to_it():
+    ranks, once = np.array([0.0, 1.0, 2.0]), np.ones(3)
+    predicted, plain = ranks + np.array([0.6, -0.2, 0.3]), Form("linear")
+    normal = NormalDist(0, np.sqrt((0.36 + 0.04 + 0.09) / 3))
+    chances = [normal.cdf(-0.1), normal.cdf(0.7) - normal.cdf(-0.3), 1 - normal.cdf(-0.8)]
+    exact = surprise_of_levels(plain, ranks, ranks, once, 3)
+    found = surprise_of_levels(plain, predicted, ranks, once, 3)
+    assert found - exact == pytest.approx(-np.log(chances).mean(), rel=1e-6)

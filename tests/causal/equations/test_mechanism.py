@@ -225,6 +225,8 @@ def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
         (lambda: Ordered(plus_one, 3), "thresholds is 3; expected an ndarray"),  # type: ignore[arg-type]
         (lambda: Ordered(plus_one, double()), "thresholds is .*; expected .* that rise"),
         (lambda: Ordered(plus_one, double(1, 0)), "thresholds is .*; expected .* that rise"),
+        (lambda: Ordered(plus_one, double(1, 1)), "thresholds is .*; expected .* that rise"),
+        (lambda: Ordered(plus_one, double(math.nan)), "thresholds is .*; expected .* that rise"),
     ],
 )
 def test_what_is_no_equation_is_refused_when_it_is_made(make: Any, message: str) -> None:

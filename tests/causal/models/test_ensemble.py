@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.models.side_by_side import SideBySide
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
@@ -36,6 +35,16 @@ def test_members_that_lead_elsewhere_do_not_support_it(setting):
     assert ensemble.support(factual, follows, acted_on).tolist() == [[2]]
     assert ensemble.support(factual, wanted, acted_on).tolist() == [[2]]  # y stays: 2 others
     assert ensemble.support(factual, follows, acted_on, tolerance=0.5).tolist() == [[4]]
+
+
+def test_who_lacks_a_cell_that_others_know_is_not_where_they_are(setting):
+    codec, rows = setting
+    ensemble = Ensemble.fit([FORWARD, NONE], rows, codec)
+    factual, by_hand = rows[:1].copy(), np.zeros((1, 2, 3), np.bool_)
+    factual[0, 2] = np.nan
+    shown = np.repeat(factual[:, None], 2, axis=1)
+    shown[0, 1, 2] = 0.5
+    assert ensemble.support(factual, shown, by_hand).tolist() == [[2, 0]]
 
 
 def test_a_feature_with_the_same_causes_is_fitted_once(setting):
@@ -102,19 +111,19 @@ def test_refits_differ_in_their_equations_and_in_noise_that_is_drawn(pupils):
     assert np.array_equal(noise, again)
 
 
-def test_noise_and_predictions_of_several_members_are_theirs_side_by_side(pupils):
+def test_refits_whose_equations_are_no_tables_go_on_as_each(pupils):
     scm, rows = pupils
-    members = Ensemble.refit(scm, rows, 3).members
-    mechanisms = tuple(member.mechanisms["score"] for member in members)
-    several = SideBySide(mechanisms)
-    draw = np.random.default_rng(1).random((3, 20, 3))
-    parents = {"effort": draw[..., 0], "grade": np.floor(3 * draw[..., 1])}
-    for place, mechanism in enumerate(mechanisms):
-        own = {name: values[place] for name, values in parents.items()}
-        assert np.array_equal(several.predict(parents)[place], mechanism.predict(own))
-        expected = mechanism.abduct(own, draw[place, :, 2], draw[place, :, :1])
-        found = several.abduct(parents, draw[..., 2], draw[..., :1])[place]
-        assert np.array_equal(found, expected)
+    boosted = StructuralCausalModel.fit(scm.graph, rows, scm.codec, mechanism="boosting")
+    refits = Ensemble.refit(boosted, rows, 3)
+    assert boosted.program.given
+    factual, candidates = rows[:5], rows[5:25].reshape(5, 4, 4)
+    by_hand = np.random.default_rng(2).random((5, 4, 4)) < 0.3
+    start = np.where(by_hand, candidates, factual[:, None])
+    noise = refits.abduct(factual)
+    together = refits.outcomes(factual, candidates, by_hand, noise)
+    for place, (member, residual) in enumerate(zip(refits.members, noise, strict=True)):
+        assert np.array_equal(residual, member.abduct(factual, seed=place + 1), equal_nan=True)
+        assert np.array_equal(member.propagate(start, residual, by_hand), together[place])
 
 
 def test_an_equation_that_was_given_is_the_same_in_all_refits(setting):

@@ -102,9 +102,10 @@ def test_thresholds_that_do_not_rise(codec_and_rows: tuple[Codec, Array]) -> Non
     codec, rows = codec_and_rows
     causes = SavedCauses()
     causes.add(StructuralCausalModel.fit(CausalGraph([("a", "c")]), rows, codec))
-    causes.mechanisms[0] = replace(causes.mechanisms[0], thresholds=(1.0, 0.5))
-    with pytest.raises(GraphError, match="thresholds of the equation of 'c' do not fit"):
-        again(causes, codec)
+    for ends in ((1.0, 0.5), (0.5, 0.5)):
+        causes.mechanisms[0] = replace(causes.mechanisms[0], thresholds=ends)
+        with pytest.raises(GraphError, match="thresholds of the equation of 'c' do not fit"):
+            again(causes, codec)
     causes.mechanisms[0] = replace(causes.mechanisms[0], thresholds=(1.0,))
     with pytest.raises(GraphError, match="gives one of 2 levels; the ordinal feature has 3"):
         again(causes, codec)

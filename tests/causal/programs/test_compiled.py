@@ -34,7 +34,7 @@ def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
     acting = np.broadcast_to(acting, rows.shape)
     for f in scm.effects:
         before, wanted = own[..., f], rows[..., f]
-        value, follows = scm.outcome(f, np.moveaxis(point, -1, 0), noise[:, None])
+        value, follows = followed(scm, f, point, noise)
         now = np.where(follows, shown(limits, f, before, value - before), before)
         chosen = (np.abs(wanted - now) > limits.still[f]) & limits.can_act[f] & acting[..., f]
         chosen = np.where(follows, chosen, acted_on[..., f])
@@ -48,6 +48,12 @@ def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
             above = now > np.maximum(before, limits.highest[f])
             outside[..., f] = consequence[..., f] & (below | above)
     return Actions(point, acted_on, held, consequence, expected, outside)
+
+
+def followed(scm, f, rows, noise):
+    """Return what causes lead an effect to in rows ``(i, c, f)``, and for whom they decide it."""
+    value = scm.outcome(f, np.moveaxis(rows, -1, 0), noise[:, None])
+    return value, scm.is_known(f, noise[:, None])
 
 
 def shown(limits, f, before, drift):
@@ -66,7 +72,7 @@ def slow_outcomes(scm, rows, noise, acted_on):
     """Return rows ``(i, c, f)`` in which every effect follows, each by its mechanism."""
     rows = rows.copy()
     for f in scm.effects:
-        value, follows = scm.outcome(f, np.moveaxis(rows, -1, 0), noise[:, None])
+        value, follows = followed(scm, f, rows, noise)
         own = rows[..., f]
         same = np.abs(value - own) <= scm.tolerances.rounding[f] * np.maximum(np.abs(own), 1)
         rows[..., f] = np.where(follows & ~acted_on[..., f] & ~same, value, own)
@@ -233,7 +239,11 @@ def explained_slowly(scm, rows, seed):
     """Return the noise ``(i, w)`` of rows, effect by effect, each by its mechanism."""
     uniforms = draw_uniforms(rows, (seed,), None, scm.residual_size)[0]
     positions = [scm.codec.schema.position(name) for name in scm.graph.endogenous]
-    parts = [scm.noise_of(position, rows, uniforms) for position in positions]
+    parts = []
+    for name, position in zip(scm.graph.endogenous, positions, strict=True):
+        used = [position, *map(scm.codec.schema.position, scm.graph.parents(name))]
+        lacks = scm.codec.missing(rows)[:, used].any(-1)
+        parts.append(scm.noise_of(position, rows, lacks, uniforms))
     return np.concatenate([np.zeros((len(rows), 0)), *parts], axis=-1)
 
 
@@ -302,4 +312,5 @@ def test_an_equation_in_raw_units_reads_numbers_as_they_are_shown() -> None:
     age, pay = frame["age"].to_numpy().round(1), frame["pay"].to_numpy().round(1)
     expected = pay - equation({"age": age})
     np.testing.assert_array_equal(scm.abduct(rows)[:, 0], expected)
-    np.testing.assert_array_equal(scm.noise_of(1, rows, np.full((60, 1), 0.5))[:, 0], expected)
+    own = scm.noise_of(1, rows, np.zeros(60, np.bool_), np.full((60, 1), 0.5))
+    np.testing.assert_array_equal(own[:, 0], expected)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from proce.classifier import as_classifier
-from proce.methods.calls.last_check import LastCheck, as_shown, last_check
+from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
 from proce.objective import Requirement
 from proce.schema import Codec, Continuous, Layout, Schema
 
@@ -72,3 +72,12 @@ def test_what_the_callers_dtypes_cannot_hold_is_told_as_it_is_shown() -> None:
     assert told[0, 1] == factual[0, 1]
     exact = as_shown(codec, factual, factual, raw, Layout.of(frame))
     assert np.array_equal(exact.told(), factual)
+
+
+def test_what_fails_behind_those_that_are_shown_is_not_counted() -> None:
+    owner = np.array([0, 0, 0, 2, 2, 2, 3])
+    passed = np.array([False, True, False, True, False, True, False])
+    shown, failed = first_passed(owner, passed, 1)
+    assert (shown.tolist(), failed.tolist()) == ([1, 3], [0, 6])
+    shown, failed = first_passed(owner, passed, 2)
+    assert (shown.tolist(), failed.tolist()) == ([1, 3, 5], [0, 2, 4, 6])

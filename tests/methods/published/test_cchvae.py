@@ -177,7 +177,7 @@ def test_where_no_shell_has_one_that_is_said() -> None:
         ({"max_rounds": 2.5}, "max_rounds is 2.5"),
         ({"step": 0}, "step is 0; expected a number above 0"),
         ({"step": "wide"}, "step is 'wide'"),
-        ({"network": None}, "network is None; expected VariationalSettings"),
+        ({"network": None}, "network is None; expected a VariationalSettings"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from proce.methods.published import shells
-from proce.methods.published.shells import points_in_shells, write_candidates
+from proce.methods.published.shells import Shells, points_in_shells, write_candidates
 
 from ...compiled.parts import whole
 
@@ -28,22 +28,23 @@ def test_points_are_those_of_the_formula() -> None:
     n, hollow = movable.sum(-1)[:, None], (inner / outer) ** movable.sum(-1)
     share = hollow[:, None] + (1 - hollow[:, None]) * draws[..., -1]
     expected = direction * (outer[:, None] * share ** (1 / n))[..., None]
-    assert points_in_shells(draws, movable, inner, outer) == pytest.approx(expected)
+    assert points_in_shells(draws, Shells(movable, inner, outer)) == pytest.approx(expected)
 
 
 def test_a_row_gets_the_same_points_in_any_batch() -> None:
     draws = np.random.default_rng(1).uniform(0.01, 0.99, (6, 9, 4))
     movable, radii = np.ones((6, 3), np.bool_), np.full(6, 0.2)
-    together = points_in_shells(draws, movable, radii, 2 * radii)
+    together = points_in_shells(draws, Shells(movable, radii, 2 * radii))
     for row in range(6):
         only = slice(row, row + 1)
-        alone = points_in_shells(draws[only], movable[only], radii[only], 2 * radii[only])
+        shell = Shells(movable[only], radii[only], 2 * radii[only])
+        alone = points_in_shells(draws[only], shell)
         assert np.array_equal(alone, together[only])
 
 
 def test_where_nothing_is_asked_for_there_is_nothing() -> None:
     draws = np.zeros((0, 5, 3))
-    points = points_in_shells(draws, np.zeros((0, 2), np.bool_), np.zeros(0), np.zeros(0))
+    points = points_in_shells(draws, Shells(np.zeros((0, 2), np.bool_), np.zeros(0), np.zeros(0)))
     assert points.shape == (0, 5, 2)
 
 
@@ -51,12 +52,12 @@ def test_candidates_move_by_the_upper_half_of_a_word_and_choose_levels_by_the_lo
     words = np.random.default_rng(2).integers(0, 2**64, (2, 400, 4), np.uint64)
     before, reach = np.array([[0.5, 2.0, 1.0], [0.1, 0.0, -1.0]]), np.array([1.0, 1.0, 4.0])
     movable, n_levels = np.array([[True, True, False], [True] * 3]), np.array([0, 3, 3])
-    radii = np.array([0.2, 0.4]), np.array([0.9, 1.5])
+    shells = Shells(movable, np.array([0.2, 0.4]), np.array([0.9, 1.5]))
     rows = np.repeat(before[:, None], 400, axis=1)
-    write_candidates(words, movable, *radii, n_levels, reach, rows)
+    write_candidates(words, shells, n_levels, reach, rows)
     draws = (words >> np.uint64(32)).astype(float) / 2**32
     draws[..., :-1] += 2.0**-33
-    offset, lower = points_in_shells(draws, movable, *radii), words % 2**32 / 2**32
+    offset, lower = points_in_shells(draws, shells), words % 2**32 / 2**32
     assert np.array_equal(rows[..., 0], before[:, :1] + offset[..., 0])
     moves = np.abs(offset) >= 0.5
     others = np.floor(2 * lower)  # of three levels, without a person's own 2, and then 0

@@ -11,7 +11,8 @@ from tests.worlds import QUICK, logistic
 from proce import ProCE, SearchSettings
 from proce.arrays import Array
 from proce.explanation import done_by_hand
-from proce.methods.searching.chances import SURE, is_better, missing_chances
+from proce.explanation.record.counterfactuals import SURE
+from proce.methods.searching.chances import as_sure, is_better, missing_chances
 from proce.objective.doubts.doubt import missing_chance
 
 
@@ -38,6 +39,15 @@ def test_surer_advice_is_better_and_of_equally_sure_the_closer(
 ) -> None:
     columns = [np.array([float(value)]) for value in (*ours, *theirs)]
     assert flags(is_better(*columns)) == [expected]
+
+
+def test_of_two_pieces_of_advice_at_the_edge_of_equally_sure_one_is_better() -> None:
+    """What is added to one and taken from the other may round to either side of the edge."""
+    first = np.array([0.016389409574477876])
+    second, far, close = first + 0.02, np.array([2.0]), np.array([1.0])
+    assert flags(as_sure(second, first)) == [True]
+    assert flags(is_better(first, far, second, close)) == [False]
+    assert flags(is_better(second, close, first, far)) == [True]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
 """What is worth showing of what was found: of many rows at once as of each by itself."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from proce.arrays import Array
 from proce.losses import Loss
-from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts, near_limit
+from proce.methods.searching.shortlist import most_typical
 
 
 def shown(by_hand, losses, missing, *, ends=None, **options) -> list[int]:
@@ -81,6 +84,16 @@ def test_a_shaky_way_with_the_features_of_a_sure_one_is_dropped() -> None:
     by_hand = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]]
     missing = [0.0, 0.1, 0.1, 0.2, 0.1]
     assert shown(by_hand, np.ones((5, 3)), missing, is_sparse=False) == [0, 2, 3, 4]
+
+
+def test_what_is_too_far_by_rounding_alone_is_near_in_the_search_and_where_it_is_chosen() -> None:
+    losses = np.array([[0.1, 3.0, 0.1], [0.1, 1.0, np.nextafter(1.0, 2)], [0.1, 2.0, 1.1]])
+    population = SimpleNamespace(
+        losses=losses[None], violation=np.zeros((1, 3)), genes=np.arange(3.0)[None, :, None]
+    )
+    genes = most_typical(SimpleNamespace(population=population), near_limit(np.array([0.1]), 10))
+    assert genes.ravel().tolist() == [1, 0, 2]
+    assert shown(np.eye(3), losses, np.zeros(3), is_typical=True) == [0, 1]
 
 
 def drawn_pool(seed: int, n_rows: int = 12, p: int = 18, f: int = 4) -> Pool:

@@ -8,8 +8,8 @@ import pytest
 
 from proce import Dataset, ProCE
 from proce.arrays import Array
+from proce.explanation.record.counterfactuals import SURE
 from proce.losses import Loss
-from proce.methods.searching.chances import SURE
 
 from ...worlds import SETTINGS
 

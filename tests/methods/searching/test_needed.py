@@ -23,10 +23,11 @@ from proce import Dataset, Explanations, ProCE, SearchSettings, load_dataset
 from proce.arrays import Array
 from proce.causal import Actions
 from proce.explanation import done_by_hand
+from proce.explanation.record.counterfactuals import SURE
 from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.searching.chances import SURE, missing_chances
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.terms import SearchTerms
 
 from ...worlds import (

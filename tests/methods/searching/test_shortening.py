@@ -42,3 +42,11 @@ def test_lines_that_were_shortened_pass_as_they_would_one_by_one() -> None:
             replaced,
         )
         assert told.tolist() == expected.tolist()
+
+
+def test_a_line_that_differs_from_one_that_is_shown_by_rounding_says_the_same() -> None:
+    owner, missing = np.zeros(2, np.int64), np.zeros(2)
+    before = shortlist_of(owner, np.array([[0.3], [0.7]]), missing)
+    after = shortlist_of(owner, np.array([[0.3], [0.3 + 1e-12]]), missing)
+    told = passed_when_shortened(before, after, np.array([True, True]), np.array([1]))
+    assert told.tolist() == [True, False]

@@ -31,7 +31,8 @@ def test_numbers_have_their_turns_to_be_drawn_in(seed: int, n_turns: int) -> Non
     own, others, alike = np.array([0.5, 0.0, 1.3]), np.array([1.0, 1.2, 0.5]), np.array([0.9])
     shape = N, n_turns * len(own) + len(alike), F
     drawn, shared = np.empty(shape), np.tile(alike, (N, 1))
-    draw_in(rows, by_hand, expected, is_number, own, others, shared, n_turns, drawn)
+    pairs = np.column_stack([own, others])
+    draw_in(rows, by_hand & is_number, expected, pairs, shared, drawn)
     for n in range(N):
         moved, shares = np.flatnonzero(by_hand[n, 0] & is_number), []
         for turn in moved[:n_turns]:

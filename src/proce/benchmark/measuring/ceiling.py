@@ -31,7 +31,7 @@ def explain_with_truth(
     classifier, options = as_classifier(world.model, codec), Options(target=world.data.wanted, n=1)
     limits, requirement = CallLimits.read(codec), options.requirement(classifier, margin=0.0)
     context = call_context(codec, classifier, options, limits, requirement, {})
-    call = Call(context, classifier, options, limits, frame, None)
+    call = Call(context, classifier, requirement, options, limits, frame, None)
     rows = call.rows_to_change()
     factual, truth = call.factual[rows], world.equations.with_codec(codec)
     parsed = [Rule.parse(rule, codec) for rule in rules]

@@ -9,7 +9,7 @@ from scipy import stats
 from proce.arrays import Flags, Floats, Ints
 from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out
 from proce.causal.discovery.knowledge import Knowledge
-from proce.causal.discovery.rows import scaled
+from proce.causal.discovery.rows import scaled, varying
 from proce.errors import GraphError
 from proce.schema import Categorical, Feature
 
@@ -44,10 +44,10 @@ class Findings:
 
 def refuse_equal(features: Sequence[Feature], rows: Floats) -> None:
     """Raise a GraphError where features follow from each other exactly."""
-    varying = np.flatnonzero(rows.max(0) > rows.min(0))
-    for column, other_columns, share in _explained(rows[:, varying], _EXACT_SHARE):
-        name = features[varying[column]].name
-        others = [repr(features[position].name) for position in varying[other_columns]]
+    positions = varying(rows)
+    for column, other_columns, share in _explained(rows[:, positions], _EXACT_SHARE):
+        name = features[positions[column]].name
+        others = [repr(features[position].name) for position in positions[other_columns]]
         raise GraphError(
             f"{name!r} follows exactly from {', '.join(others)} (all but"
             f" {share:.1g} of its variation), so no data can tell which causes which. Leave one of"

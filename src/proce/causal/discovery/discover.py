@@ -24,7 +24,7 @@ from proce.causal.discovery.resampling import (
     n_processes,
     search_resamples,
 )
-from proce.causal.discovery.rows import complete_rows, standardised
+from proce.causal.discovery.rows import complete_rows, standardised, varying
 from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
@@ -94,12 +94,12 @@ def discover(
 def search_rows(rows: Floats, algorithm: str, knowledge: Knowledge, alpha: float | None) -> Marks:
     """Run an algorithm on rows ``(i, f)``; columns that do not vary get required edges only."""
     arrows, lines = knowledge.required.copy(), np.zeros_like(knowledge.required)
-    varying = np.flatnonzero(rows.max(0) > rows.min(0))
-    if len(varying) < 2:
+    positions = varying(rows)
+    if len(positions) < 2:
         return arrows, lines
-    scaled = standardised(rows[:, varying])
-    block = np.ix_(varying, varying)
-    known = knowledge.keep(varying.tolist())
+    scaled = standardised(rows[:, positions])
+    block = np.ix_(positions, positions)
+    known = knowledge.keep(positions.tolist())
     found, joined = ALGORITHMS[algorithm](scaled, known, alpha)
     arrows[block], lines[block] = add_curved_causes(scaled, known, found, joined), joined
     return arrows, lines
@@ -178,18 +178,17 @@ def _report(progress: DiscoveryCallback | None, n_done: int) -> bool:
 def _notes(
     schema: Schema, rows: Floats, knowledge: Knowledge, marks: Marks, algorithm: str
 ) -> list[str]:
-    varies = rows.max(0) > rows.min(0)
+    positions = varying(rows)
     notes = [
         f"{name} has one value in all rows: no edge can be found for it."
-        for name, moves in zip(schema.names, varies, strict=True)
-        if not moves
+        for position, name in enumerate(schema.names)
+        if position not in positions
     ]
-    varying = np.flatnonzero(varies)
-    block = np.ix_(varying, varying)
+    block = np.ix_(positions, positions)
     findings = Findings(
-        tuple(schema.features[position] for position in varying),
-        rows[:, varying],
-        knowledge.keep(varying.tolist()),
+        tuple(schema.features[position] for position in positions),
+        rows[:, positions],
+        knowledge.keep(positions.tolist()),
         marks[0][block],
         marks[1][block],
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Floats
+from proce.arrays import Floats, Ints
 from proce.errors import GraphError
 from proce.schema import Codec, Schema
 
@@ -33,6 +33,11 @@ def complete_rows(schema: Schema, frame: Any) -> tuple[Floats, list[str]]:
             f" left out; {worst} is missing most often."
         )
     return rows, notes
+
+
+def varying(rows: Floats) -> Ints:
+    """Return the positions of the columns that have more than one value."""
+    return np.flatnonzero(rows.max(0) > rows.min(0))
 
 
 def scaled(values: Floats) -> Floats:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
 from proce.causal.equations.mechanism import (
@@ -17,12 +17,14 @@ from proce.causal.equations.mechanism import (
     Ordered,
     Parents,
     link_record,
+    mean_rank,
 )
-from proce.causal.programs.links import explanations, shares_between
+from proce.causal.programs.links import explanations, shares_between, write_ends
 from proce.causal.programs.program import Link
 from proce.compiled.elementary import logarithms, softmaxes
-from proce.losses import loss_of_chance
+from proce.losses import loss_of_chance, target_probability
 from proce.schema import Categorical, Feature, Ordinal
+from proce.schema.features.levels import rank_span
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
 _N_FOLDS = 5
@@ -85,8 +87,7 @@ def _predicted(mechanism: Mechanism, parents: Parents) -> Array:
     if isinstance(mechanism, Choice):
         return softmaxes(mechanism.predict(parents))
     if isinstance(mechanism, Ordered):
-        columns = {name: values[:, None] for name, values in parents.items()}
-        return mechanism.chance(columns, np.arange(mechanism.n_levels))
+        return mechanism.chances(parents)
     return mechanism.predict(parents)
 
 
@@ -96,10 +97,11 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
     ``weights`` say how many rows each prediction stands for.
     """
     if isinstance(feature, Categorical):
-        return _mean(loss_of_chance(_chance_of(target, predicted)), weights)
+        chances = target_probability(predicted, target.astype(np.int64))
+        return _mean(loss_of_chance(chances), weights)
     if predicted.ndim > target.ndim:
-        predicted = predicted @ np.arange(predicted.shape[-1])
-    reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
+        predicted = mean_rank(predicted)
+    reach = rank_span(len(feature.levels)) if isinstance(feature, Ordinal) else 1
     return math.sqrt(_mean(np.square(predicted - target), weights)) / reach
 
 
@@ -125,24 +127,17 @@ def surprise_of_levels(
     A predicted rank gives each level the chance of normal noise that is rounded to it; the noise
     has the standard deviation of the errors.
     """
-    if not form.is_ordered:
+    levels = target.astype(np.int64)
+    if form.is_ordered:
+        chances = target_probability(predicted, levels)
+    else:
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
-        ends = np.arange(n_levels - 1) + 0.5
-        predicted = _chances_between((ends - predicted[:, None]) / spread)
-    losses = loss_of_chance(_chance_of(target, predicted))
-    return _mean(losses, weights) + _handicap(form)
-
-
-def _chances_between(ends: Array) -> Array:
-    """Return the chances ``(u, l)`` of levels between rising ends of noise, ``(u, l - 1)``."""
-    edges = np.pad(ends, ((0, 0), (1, 1)), constant_values=np.inf)
-    edges[:, 0] = -np.inf
-    return shares_between(edges[:, :-1], edges[:, 1:])
-
-
-def _chance_of(levels: Array, chances: Array) -> Array:
-    """Return the chance of the level ``(u,)`` of each row, of those of all ``(u, l)``."""
-    return np.take_along_axis(chances, levels.astype(np.int64)[:, None], -1).squeeze(-1)
+        spread = max(spread, MIN_DIFFERENCE)
+        low, high = ends = np.empty((2, len(levels)))
+        halves = np.arange(0.5, n_levels - 1, dtype=np.float64) / spread
+        write_ends(halves, levels, predicted / spread, ends)
+        chances = shares_between(low, high)
+    return _mean(loss_of_chance(chances), weights) + _handicap(form)
 
 
 def _mean(values: Array, weights: Array) -> float:

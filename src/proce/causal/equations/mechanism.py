@@ -18,7 +18,6 @@ from proce.arguments import brief, check_count, check_fields, is_number
 from proce.arrays import Array, Floats
 from proce.causal.programs import links
 from proce.causal.programs.program import EFFECT, Link, Record
-from proce.compiled.elementary import shares_below
 from proce.errors import GraphError
 
 Parents = Mapping[str, Array]
@@ -240,16 +239,10 @@ class Ordered(OfLevels):
 
     def __post_init__(self) -> None:
         _check(self, self.units)
-        ends = self.thresholds
-        if (
-            ends.ndim != 1
-            or ends.size == 0
-            or not np.issubdtype(ends.dtype, np.floating)
-            or not bool((np.diff(ends) >= 0).all())
-        ):
+        if not are_thresholds(self.thresholds):
             raise GraphError(
-                f"thresholds is {brief(ends)}; expected an array of numbers that rise, one between"
-                " each level and the next."
+                f"thresholds is {brief(self.thresholds)}; expected an array of numbers that rise,"
+                " one between each level and the next."
             )
         if self.noise not in ("drawn", "median"):
             raise GraphError(f"noise is {self.noise!r}; expected 'drawn' or 'median'.")
@@ -271,9 +264,12 @@ class Ordered(OfLevels):
 
     def predict(self, parents: Parents) -> Array:
         """Return the mean rank, over the chances of the levels."""
-        score = self.score(parents)[..., None]
-        above = shares_below(score - self.thresholds)
-        return above.sum(-1)
+        return mean_rank(self.chances(parents))
+
+    def chances(self, parents: Parents) -> Array:
+        """Return the chances ``(…, l)`` of all levels."""
+        score, levels = self.score(parents)[..., None], np.arange(self.n_levels)
+        return links.chances_of_levels(self.record, self.ends, score[None], levels)
 
     def _told(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels, "is_median": self.noise == "median"}
@@ -302,6 +298,21 @@ class Choice(OfLevels):
 
     def _told(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels}
+
+
+def are_thresholds(numbers: Array) -> bool:
+    """Return whether finite numbers ``(n,)`` rise: a level between equal ones would have no chance.
+
+    There is at least one.
+    """
+    is_line = numbers.ndim == 1 and numbers.size > 0 and np.issubdtype(numbers.dtype, np.floating)
+    return is_line and bool(np.isfinite(numbers).all() and (np.diff(numbers) > 0).all())
+
+
+def mean_rank(chances: Array) -> Array:
+    """Return the mean rank ``(…)`` of ordered levels, from the chances ``(…, l)`` of all."""
+    ranks: Array = (chances * np.arange(chances.shape[-1])).sum(-1)
+    return ranks
 
 
 def _check(mechanism: object, units: str) -> None:

@@ -20,6 +20,7 @@ from proce.causal.equations.polynomial import Exponential, Polynomial
 from proce.causal.graph import CausalGraph
 from proce.compiled.elementary import logarithms
 from proce.schema import Codec, Continuous
+from proce.schema.scale import scale_map
 
 Map = tuple[float, float]  # factor and shift: old = new * factor + shift
 
@@ -45,9 +46,8 @@ def on_scale_of(
     maps: dict[str, Map] = {}
     for name in graph.nodes:
         before, after = old.schema.position(name), codec.schema.position(name)
-        span = old.span[before].item()
-        factor = codec.span[after].item() / span
-        shift = (codec.low[after].item() - old.low[before].item()) / span
+        ends = codec.low[after], codec.span[after], old.low[before], old.span[before]
+        factor, shift = (float(part) for part in scale_map(*ends))
         if isinstance(codec.schema[name], Continuous) and (factor, shift) != (1.0, 0.0):
             maps[name] = factor, shift
     return {name: _rescaled(name, mechanism, maps) for name, mechanism in mechanisms.items()}

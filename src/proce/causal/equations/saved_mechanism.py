@@ -16,6 +16,7 @@ from proce.causal.equations.mechanism import (
     Ordered,
     Ranked,
     Units,
+    are_thresholds,
 )
 from proce.causal.equations.polynomial import Exponential, Polynomial, polynomial_of
 from proce.causal.equations.terms import Terms
@@ -123,7 +124,7 @@ class SavedMechanism:
         if self.noise != "ordered":
             return _NOISES[self.noise](equation, n_levels, self.units)
         ends = np.array(self.thresholds, dtype=np.float64)
-        if not bool(np.isfinite(ends).all() & (np.diff(ends) > 0).all()):
+        if not are_thresholds(ends):
             raise GraphError(f"the thresholds of the equation of {feature.name!r} do not fit.")
         return Ordered(equation, ends, self.units, self.abducted)
 

@@ -12,14 +12,15 @@ from proce.causal.programs.program import (
     EFFECT,
     PARENT,
     TOLERANCE,
-    Kind,
     Program,
     Record,
     Table,
     runs_of,
 )
 from proce.causal.programs.responses import write_columns
+from proce.compiled.cells import CellKind
 from proce.schema import Categorical, Continuous, Feature
+from proce.schema.features.levels import rank_span
 
 _NO_TOLERANCES = np.empty(0, TOLERANCE)
 
@@ -88,11 +89,11 @@ class EquationTables:
             places = knots.get(name, ())
             begin = self.put(np.array(places), bends[name]) if places else 0
             lowest, highest = ends.get(name, (-np.inf, np.inf))
-            divisor = max(1, n_levels - 1) if kind == Kind.RANK else 1
+            divisor = rank_span(n_levels) if kind == CellKind.RANK else 1
             fields = (positions[name], kind, column, n_levels, len(places), begin)
             numbers = (*maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
             self.parents.append((*fields, *numbers))
-            column += n_levels if kind == Kind.LEVEL else 1
+            column += n_levels if kind == CellKind.LEVEL else 1
 
 
 def rows_of(terms: Terms, parents: Parents) -> tuple[Floats, tuple[int, ...]]:
@@ -151,7 +152,7 @@ def _bends(knots: tuple[float, ...], weights: Floats) -> Floats:
     return np.hstack([weights, -weights.sum(1, keepdims=True)]) / scale
 
 
-def _kind(parent: Feature) -> Kind:
+def _kind(parent: Feature) -> CellKind:
     if isinstance(parent, Continuous):
-        return Kind.NUMBER
-    return Kind.LEVEL if isinstance(parent, Categorical) else Kind.RANK
+        return CellKind.NUMBER
+    return CellKind.LEVEL if isinstance(parent, Categorical) else CellKind.RANK

@@ -14,6 +14,7 @@ from proce.causal.graphs.edges import (
     checked_nodes,
     checked_undirected,
     cycle_among,
+    reached_from,
     refuse_repeats,
     require_name,
 )
@@ -83,10 +84,7 @@ class Dag:
     def descendants(self, name: str) -> tuple[str, ...]:
         """Return all features that a feature causes, directly or not, in causal order."""
         require_name(name, self.nodes)
-        reached = {name}
-        for feature in self.order:
-            if reached.intersection(self._parents[feature]):
-                reached.add(feature)
+        reached = reached_from([name], self.edges)
         return tuple(feature for feature in self.order if feature in reached and feature != name)
 
     @cached_property

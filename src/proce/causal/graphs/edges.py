@@ -1,6 +1,6 @@
 """Pairs of names ``(cause, effect)``, and what is wrong with them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -108,6 +108,16 @@ def require_name(name: Any, known: Sequence[str]) -> None:
         raise GraphError(
             f"unknown feature {name!r} in a causal graph over {shown}." + did_you_mean(name, known)
         )
+
+
+def reached_from(names: Iterable[str], edges: Collection[Edge]) -> set[str]:
+    """Return some features, and all that they cause, directly or not."""
+    reached: set[str] = set()
+    found = set(names)
+    while found:
+        reached |= found
+        found = {effect for cause, effect in edges if cause in found} - reached
+    return reached
 
 
 def cycle_among(stuck: Sequence[str], parents: Mapping[str, Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.edges import Edge, reached_from
 from proce.causal.graphs.features import cut_edges
 from proce.schema import Schema
 
@@ -34,11 +34,7 @@ def unknown_causes(
     edges = tuple(edges)
     cut = set(cut_edges(edges, schema))
     kept = [edge for edge in edges if edge not in cut and edge[1] not in by_hand]
-    reached: set[str] = set()
-    found = set(moved)
-    while found:
-        reached |= found
-        found = {effect for cause, effect in kept if cause in found} - reached
+    reached = reached_from(moved, kept)
     unknown = {
         cause
         for cause, effect in kept

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.causal.programs.program import TOLERANCE, Table
 from proce.schema import Action, Codec, Continuous
 from proce.schema.features.feature import MIN_CHANGE
 
-_ROUNDING = 1e-9
 _COMPUTING_ERROR = 1e-12  # of the range
 
 
@@ -96,7 +95,7 @@ class Tolerances:
         step = np.where(number, step, 0.0)
         least = np.where((step > 0) & ~rounded, step, MIN_CHANGE)
         return cls(
-            still=np.where(number, least / 2, 0.5) + _ROUNDING,
+            still=np.where(number, least / 2, 0.5) + MIN_DIFFERENCE,
             step=step,
             origin=np.where(rounded, origin, np.nan),
             lowest=codec.lowest,

@@ -71,34 +71,46 @@ class ColumnEquations:
         tolerances = self.tolerances.table(self.codec)
         return assemble(models, self.graph, self.codec, self._propagated, self._noise, tolerances)
 
-    def noise_of(self, position: int, rows: Array, uniforms: Array) -> Array:
-        """Return the noise ``(i, …)`` of one effect; ``uniforms (i, w)`` draw it for levels."""
+    def lacks(self, rows: Array) -> Array:
+        """Return flags ``(i, e)`` of the effects of rows ``(i, f)`` whose noise cannot be known.
+
+        There the effect itself or one of its causes is missing.
+        """
+        missing = self.codec.missing(rows)
+        flags = np.zeros((len(rows), len(self.graph.endogenous)), np.bool_)
+        if missing.any():
+            for place, name in enumerate(self.graph.endogenous):
+                used = [self._positions[used] for used in (name, *self.graph.parents(name))]
+                flags[:, place] = missing[:, used].any(-1)
+        return flags
+
+    def noise_of(self, position: int, rows: Array, lacks: Array, uniforms: Array) -> Array:
+        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` say that it lacks.
+
+        Levels are drawn with ``uniforms (i, w)``.
+        """
         name, columns = self.codec.schema.names[position], np.moveaxis(rows, -1, 0)
         parents, mechanism = self._parents(name, columns), self.mechanisms[name]
         value = in_units(self.codec, position, columns[position], mechanism.units)
         noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
-        used = [position, *(self._positions[cause] for cause in parents)]
-        missing = self.codec.missing(rows)[:, used].sum(-1) > 0
-        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | missing).all()):
-            present = {cause: column[~missing] for cause, column in parents.items()}
+        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | lacks).all()):
+            present = {cause: column[~lacks] for cause, column in parents.items()}
             refuse_endless(name, mechanism, present)
-        return np.where(missing[:, None], np.nan, noise)
+        return np.where(lacks[:, None], np.nan, noise)
 
     def check_given(self, rows: Array) -> None:
         """Raise a GraphError where an equation that was given fails on training rows ``(i, f)``."""
-        for name in self.graph.endogenous:
+        for name, lacks in zip(self.graph.endogenous, self.lacks(rows).T, strict=True):
             if is_given(self.mechanisms[name]):
-                used = [self._positions[used] for used in (name, *self.graph.parents(name))]
-                present = rows[~self.codec.missing(rows)[:, used].any(-1)]
+                present = rows[~lacks]
                 if len(present):
                     parents = self._parents(name, np.moveaxis(present, -1, 0))
                     refuse_endless(name, self.mechanisms[name], parents, "training rows")
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # equations can lead anywhere
-    def outcome(self, position: int, columns: Array, residual: Array) -> tuple[Array, Array]:
-        """Return the value that its causes give a feature, and flags where they decide it.
+    def outcome(self, position: int, columns: Array, residual: Array) -> Array:
+        """Return the value that its causes give an effect.
 
-        They do not where it has no cause or is fixed, or where the noise of the row is unknown.
         Where a given equation gives NaN the value is infinite, which is beyond all limits; NaN
         would be a missing cell, which is within them.
 
@@ -111,16 +123,17 @@ class ColumnEquations:
         residual
             Noise that broadcasts to the columns, ``(…, w)``.
         """
-        name, own = self.codec.schema.features[position].name, columns[position]
-        if name not in self._propagated:
-            return own, np.zeros_like(own, dtype=np.bool_)
-        noise = residual[..., self._noise[name]]
-        mechanism = self.mechanisms[name]
+        name = self.codec.schema.names[position]
+        mechanism, noise = self.mechanisms[name], residual[..., self._noise[name]]
         value = mechanism.respond(self._parents(name, columns), noise)
         value = to_unit(self.codec, position, value, mechanism.units)
         if isinstance(self.codec.schema.features[position], Continuous) and is_given(mechanism):
             value = np.where(np.isnan(value), np.inf, value)
-        return value.astype(own.dtype), ~np.isnan(noise[..., 0])
+        return value
+
+    def is_known(self, position: int, residual: Array) -> Array:
+        """Return flags ``(…)`` of the noise ``(…, w)`` under which causes decide an effect."""
+        return ~np.isnan(residual[..., self._noise[self.codec.schema.names[position]].start])
 
     def kept_chances(self, position: int, factual: Array, rows: Array) -> Array:
         """Return the chances of a person's own level before and in rows ``(i, c, f)``.
@@ -128,7 +141,7 @@ class ColumnEquations:
         Two arrays that broadcast to ``(i, c)``; none where the feature's levels have no chances.
         """
         name = self.codec.schema.names[position]
-        mechanism, level = self.mechanisms[name], np.maximum(factual[:, None, position], 0)
+        mechanism, level = self.mechanisms[name], factual[:, None, position]
         if not isinstance(mechanism, OfLevels):
             return np.empty((0, 1, 1))
         now, then = (np.moveaxis(part, -1, 0) for part in (factual[:, None], rows))

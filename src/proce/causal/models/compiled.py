@@ -12,12 +12,12 @@ from proce.arrays import Array
 from proce.causal.models.actions import Actions
 from proce.causal.programs.program import Given, Program
 
-Outcome = Callable[[int, Array, Array], tuple[Array, Array]]
-NoiseOf = Callable[[int, Array, Array], Array]
+Outcome = Callable[[int, Array, Array], Array]
+NoiseOf = Callable[[int, Array, Array, Array], Array]
 KeptChances = Callable[[int, Array, Array], Array]
 _NO_FLAGS = np.empty((0, 0), np.bool_)
 _NO_VALUES = np.empty((0, 0))
-_NOTHING_GIVEN = _NO_VALUES, _NO_FLAGS, _NO_VALUES
+_NOTHING_GIVEN = _NO_VALUES, _NO_VALUES
 
 
 def separate(
@@ -99,7 +99,9 @@ def propagate(
     return outcomes
 
 
-def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms: Array) -> Array:
+def abduct(
+    program: Program, noise_of: Sequence[NoiseOf], rows: Array, lacks: Array, uniforms: Array
+) -> Array:
     """Return the noise ``(m, i, w)`` that explains rows ``(i, f)`` in each model of a program.
 
     Parameters
@@ -108,8 +110,8 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms:
         The equations of one or several models.
     noise_of
         :meth:`StructuralCausalModel.noise_of` of each, for effects that are not compiled.
-    rows
-        Factual rows.
+    rows, lacks
+        Factual rows, and :meth:`StructuralCausalModel.lacks` of them.
     uniforms
         ``(m, i, w)``, by which noise is drawn where many explain a level.
     """
@@ -121,11 +123,13 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms:
         program,
         rows,
         _array(uniforms, (len(program.effects), len(rows), uniforms.shape[-1])),
+        lacks,
         noise,
     )
-    for effect in program.effects[0, list(program.given)]:
+    for place in program.given:
+        effect = program.effects[0, place]
         for model, asked in enumerate(noise_of):
-            own = asked(int(effect["position"]), rows, uniforms[model])
+            own = asked(int(effect["position"]), rows, lacks[:, place], uniforms[model])
             noise[model, :, effect["noise"] : effect["noise"] + own.shape[-1]] = own
     return noise
 
@@ -164,23 +168,21 @@ def measure_gaps(
     gaps, given = np.zeros(lines), _NOTHING_GIVEN
     for place, (start, stop) in enumerate(program.runs.tolist()):
         if place > 0:
-            values, follows, _ = _asked(program, outcome, start, rows, residual[:, None])
+            values, _ = _asked(program, outcome, start, rows, residual[:, None])
             kept = kept_chances(int(program.effects["position"][0, start]), factual, rows)
             shape = len(kept), lines[0]
             chances = np.broadcast_to(kept, (len(kept), *rows.shape[:2]))
-            given = values, follows, _array(chances, shape)
+            given = values, _array(chances, shape)
         kernels.measure_gaps(program, (start, stop), people, candidates, given, gaps)
     return gaps.reshape(rows.shape)
 
 
 def _asked(program: Program, outcome: Outcome, place: int, rows: Array, noise: Array) -> Given:
-    """Return what a function says of an effect in rows ``(…, i, c, f)``, and where: ``(m, n)``."""
+    """Return what a function says of an effect in rows ``(…, i, c, f)``, as ``(m, n)``."""
     position = int(program.effects["position"][0, place])
-    value, follows = outcome(position, np.moveaxis(rows, -1, 0), noise)
     shape = rows.shape[:-1]
-    lines = math.prod(shape[:-2]), math.prod(shape[-2:])
-    values, flags = np.broadcast_to(value, shape), np.broadcast_to(follows, shape)
-    return _array(values, lines), _array(flags, lines), _NO_VALUES
+    values = np.broadcast_to(outcome(position, np.moveaxis(rows, -1, 0), noise), shape)
+    return _array(values, (math.prod(shape[:-2]), math.prod(shape[-2:]))), _NO_VALUES
 
 
 def _array(array: Array, shape: tuple[int, ...]) -> Array:

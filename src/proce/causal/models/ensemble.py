@@ -11,13 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
 from proce.causal.models import compiled
 from proce.causal.models.scm import StructuralCausalModel
-from proce.causal.models.side_by_side import SideBySide
 from proce.causal.models.units import draw_uniforms
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
@@ -87,11 +86,12 @@ class Ensemble:
         Noise that is drawn, because many noises explain a level, is another one in each member.
         ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
         """
-        seeds = range(seed + 1, seed + len(self.members) + 1)
-        if self._together is not None:
-            uniforms = draw_uniforms(factual, seeds, keys, self._together.residual_size)
+        seeds, first = range(seed + 1, seed + len(self.members) + 1), self.members[0]
+        if self._has_one_graph:
+            uniforms = draw_uniforms(factual, seeds, keys, first.residual_size)
             asked = [member.noise_of for member in self.members]
-            return list(compiled.abduct(self._program, asked, factual, uniforms))
+            lacks = first.lacks(factual)
+            return list(compiled.abduct(self._program, asked, factual, lacks, uniforms))
         return [
             member.abduct(factual, seed=own, keys=keys)
             for own, member in zip(seeds, self.members, strict=True)
@@ -112,12 +112,25 @@ class Ensemble:
             ``(i, w)`` for each member, as :meth:`abduct` returns it.
         """
         start = np.where(by_hand, rows, factual[:, None])
-        if self._together is None:
+        if not self._has_one_graph:
             each = zip(self.members, noise, strict=True)
             return np.stack([own.propagate(start, residual, by_hand) for own, residual in each])
         residuals = noise if isinstance(noise, np.ndarray) else np.stack(list(noise))  # (m, i, w)
-        asked = self._together.outcome
-        return compiled.propagate(self._program, asked, start, residuals, by_hand)
+        return compiled.propagate(self._program, self._outcome, start, residuals, by_hand)
+
+    def _outcome(self, position: int, columns: Array, residual: Array) -> Array:
+        """Return what causes lead an effect to in each member, ``(m, …)``.
+
+        As :meth:`StructuralCausalModel.outcome`, of columns ``(f, m, …)`` and noise ``(m, …, w)``.
+        """
+        first = self.members[0]
+        name = first.codec.schema.names[position]
+        if all(own.mechanisms[name] is first.mechanisms[name] for own in self.members):
+            return first.outcome(position, columns, residual)
+        each = enumerate(self.members)
+        return np.stack(
+            [own.outcome(position, columns[:, place], residual[place]) for place, own in each]
+        )
 
     def first(self, n_members: int) -> "Ensemble":
         """Return the ensemble of the first members; the same one every time."""
@@ -130,22 +143,15 @@ class Ensemble:
         return {}
 
     @cached_property
-    def _together(self) -> StructuralCausalModel | None:
-        """All members as one model of rows ``(m, …)``; ``None`` where their graphs differ."""
-        first = self.members[0]
-        if any(member.graph is not first.graph for member in self.members):
-            return None
-        by_name = {
-            name: SideBySide(tuple(member.mechanisms[name] for member in self.members))
-            for name in first.mechanisms
-        }
-        return StructuralCausalModel(first.graph, by_name, first.codec)
+    def _has_one_graph(self) -> bool:
+        """Whether rows can go through all members at once."""
+        return all(member.graph is self.members[0].graph for member in self.members)
 
     @cached_property
     def _program(self) -> Program:
         """The equations of all members, whose graph is the same, as kernels take them."""
-        assert self._together is not None, "the members have one graph"
-        return self._together.program_of([member.mechanisms for member in self.members])
+        assert self._has_one_graph, "a program is of one graph"
+        return self.members[0].program_of([member.mechanisms for member in self.members])
 
     def support(
         self,
@@ -176,11 +182,10 @@ class Ensemble:
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema
         ]
-        max_gap = np.array(tolerances) + 1e-9
+        max_gap = np.array(tolerances) + MIN_DIFFERENCE
         votes = np.zeros(rows.shape[:-1], dtype=np.int64)
         # The noise of levels is drawn as for the rows that are shown.
         noise = (member.abduct(factual, seed=seed, keys=keys) for member in self.members)
         for outcome in self.outcomes(factual, rows, by_hand, noise):
-            gap = np.nan_to_num(np.abs(outcome - rows), nan=0.0)  # missing on both sides
-            votes += (gap <= max_gap).all(-1)
+            votes += ~cells_differ(outcome, rows, max_gap).any(-1)
         return votes

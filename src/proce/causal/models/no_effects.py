@@ -28,5 +28,5 @@ def _program(codec: Codec) -> Program:
     return EquationTables().program(np.zeros((1, 0), EFFECT), tolerances)
 
 
-def _follow_nothing(position: int, rows: Array, noise: Array) -> tuple[Array, Array]:
+def _follow_nothing(position: int, rows: Array, noise: Array) -> Array:
     raise AssertionError("there is no effect to ask for")

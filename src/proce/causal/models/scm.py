@@ -135,7 +135,7 @@ class StructuralCausalModel(ColumnEquations):
         if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
             raise GraphError("keys must be an array with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
-        return compiled.abduct(self.program, (self.noise_of,), rows, uniforms)[0]
+        return compiled.abduct(self.program, (self.noise_of,), rows, self.lacks(rows), uniforms)[0]
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)

@@ -3,10 +3,11 @@
 import numpy as np
 
 from proce.arrays import Floats
-from proce.causal.programs.kernels import find_owners, follow
+from proce.causal.programs.kernels import Block, find_owners, follow
 from proce.causal.programs.links import chance
 from proce.causal.programs.program import Candidates, Given, Link, People, Program, Run
 from proce.causal.programs.responses import BLOCK, predict, workspace
+from proce.compiled.cells import cell_gap
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import MIN_CHANCE
 
@@ -37,7 +38,7 @@ def measure_gaps(
         is_categorical = program.tolerances[f].is_categorical == 1
         loses_chance = is_categorical or effect.link == Link.ORDERED
         if is_given:
-            loses_chance = len(given[2]) > 0
+            loses_chance = len(given[1]) > 0
         elif loses_chance:
             for begin in range(0, len(factual), BLOCK):
                 end = min(begin + BLOCK, len(factual))
@@ -48,28 +49,19 @@ def measure_gaps(
             end = min(begin + BLOCK, len(rows))
             owners = places[: end - begin]
             find_owners(begin, n_candidates, owners)
-            follow(program, ZERO, place, begin, rows[begin:end], residual, owners, given, work)
+            block = Block(begin, rows[begin:end], owners, residual)
+            follow(program, ZERO, place, block, given, work)
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]
                 own = rows[row, f]
-                gap = gap_of(own, values[c], reach, is_categorical) if decides[c] else 0.0
+                gap = cell_gap(own, values[c], reach, is_categorical) if decides[c] else 0.0
                 if loses_chance and gap > 0 and own == factual[owner, f]:
                     if is_given:
-                        before, after = given[2][0, row], given[2][1, row]
+                        before, after = given[1][0, row], given[1][1, row]
                     else:
                         before, after = chances[owner], chance(effect, weights, predicted, c, own)
                     gap *= lost_share(before, after)
                 gaps[row, f] = gap
-
-
-@part
-def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
-    """Return how far a cell is from the value that causes lead to, as a share of its reach.
-
-    Levels without an order are at distance 1 from each other.
-    """
-    gap = abs(own - value) / reach
-    return (1.0 if gap > 0 else 0.0) if is_categorical else gap
 
 
 @part

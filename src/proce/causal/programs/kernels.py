@@ -5,9 +5,11 @@ other. They are worked on in blocks that fit the cache; what a row gets does not
 block.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from proce.arrays import Floats, Ints
+from proce.arrays import MIN_DIFFERENCE, Floats, Ints
 from proce.causal.programs.links import respond
 from proce.causal.programs.program import (
     Candidates,
@@ -23,7 +25,26 @@ from proce.causal.programs.responses import BLOCK, Workspace, predict, workspace
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import ZERO, kernel, part
 
-_ROUNDING = 1e-9  # a move that is smaller is no step
+
+class Block(NamedTuple):
+    """Rows that are worked on at once.
+
+    Attributes
+    ----------
+    begin
+        Where they stand among all rows.
+    rows
+        ``(c, f)``.
+    owners
+        ``(c,)``, the positions of the people whose rows they are.
+    noise
+        ``(i, w)``, of each person.
+    """
+
+    begin: int
+    rows: Floats
+    owners: Ints
+    noise: Floats
 
 
 @part
@@ -35,30 +56,22 @@ def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
 
 @part
 def follow(
-    program: Program,
-    model: int,
-    place: int,
-    begin: int,
-    rows: Floats,
-    residual: Floats,
-    owners: Ints,
-    given: Given,
-    work: Workspace,
+    program: Program, model: int, place: int, block: Block, given: Given, work: Workspace
 ) -> None:
-    """Write the values ``(c,)`` that causes lead an effect to in rows ``(c, f)``, and where.
+    """Write the values ``(c,)`` that causes lead an effect to in a block of rows, and where.
 
-    The rows are a block that stands from ``begin`` on, of people with noise ``(i, w)``. Where the
-    noise is unknown, causes decide nothing.
+    Where the noise is unknown, causes decide nothing.
     """
     effect, values, decides = program.effects[model, place], work.values, work.decides
+    owners, noise = block.owners, block.noise
     if effect.link == Link.GIVEN:
-        for c in range(len(rows)):
-            values[c], decides[c] = given[0][model, begin + c], given[1][model, begin + c]
-        return
-    predict(program, model, place, rows, work)
-    respond(effect, program.weights, work.predicted, residual, owners, work.slopes, values)
-    for c in range(len(rows)):
-        decides[c] = not np.isnan(residual[owners[c], effect.noise])
+        for c in range(len(owners)):
+            values[c] = given[0][model, block.begin + c]
+    else:
+        predict(program, model, place, block.rows, work)
+        respond(effect, program.weights, work.predicted, noise, owners, work.slopes, values)
+    for c in range(len(owners)):
+        decides[c] = not np.isnan(noise[owners[c], effect.noise])
 
 
 @kernel
@@ -83,8 +96,9 @@ def separate(
         limits[f] = program.tolerances[f].still if program.tolerances[f].can_act else np.inf
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
-        now, owners = point[begin:end], places[: end - begin]
+        owners = places[: end - begin]
         find_owners(begin, n_candidates, owners)
+        block = Block(begin, point[begin:end], owners, residual)
         if start == 0:
             for row in range(begin, end):
                 owner = owners[row - begin]
@@ -98,7 +112,7 @@ def separate(
             effect = program.effects[0, place]
             if effect.is_cut:
                 continue
-            follow(program, ZERO, place, begin, now, residual, owners, given, work)
+            follow(program, ZERO, place, block, given, work)
             f = effect.position
             tolerance = program.tolerances[f]
             step, origin, still = tolerance.step, tolerance.origin, tolerance.still
@@ -139,7 +153,7 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
     if origin == origin:
         return on_grid(before + drift, origin, step) if abs(drift) > still else before
     moved = on_grid(drift, 0.0, step)
-    return before + moved if abs(moved) > _ROUNDING else before
+    return before + moved if abs(moved) > MIN_DIFFERENCE else before
 
 
 @kernel
@@ -173,6 +187,7 @@ def propagate(
             end = min(begin + BLOCK, len(rows))
             now, owners = outcomes[model, begin:end], places[: end - begin]
             find_owners(begin, n_candidates, owners)
+            block = Block(begin, now, owners, residual[model])
             if start == 0:
                 for row in range(begin, end):
                     for f in range(rows.shape[1]):
@@ -181,7 +196,7 @@ def propagate(
                 effect = program.effects[model, place]
                 if effect.is_cut:
                     continue
-                follow(program, model, place, begin, now, residual[model], owners, given, work)
+                follow(program, model, place, block, given, work)
                 f, rounding = effect.position, program.tolerances[effect.position].rounding
                 for row in range(begin, end):
                     if acted_on[row, f] or not decides[row - begin]:

@@ -9,19 +9,12 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints
 from proce.causal.programs.program import Link, Record
+from proce.compiled.cells import clamped, known_or_first
 from proce.compiled.elementary import exp, log, share_below, turn_into_softmax, value_above
 from proce.compiled.kernel import kernel, part
 
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
 _FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
-
-
-@part
-def clamped(value: float, low: float, high: float) -> float:
-    """Return a value, or the end that it is beyond; what is no number stays none."""
-    if value < low:
-        return low
-    return high if value > high else value
 
 
 @kernel
@@ -113,8 +106,8 @@ def ends_of_level(
 ) -> tuple[float, float]:
     """Return the least and the most noise under which a score comes to an ordered level.
 
-    The thresholds between the levels begin at a place among the weights. The first and the last
-    level have no end of their own: it lies so far that noise beyond it has no chance.
+    The thresholds begin at a place among the weights ``(w,)``. Ends that the first and the last
+    level lack lie so far that noise beyond them has no chance.
     """
     last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
@@ -162,11 +155,11 @@ def _explain_choice(
     noise: Floats,
     first: int,
 ) -> None:
-    """Write the Gumbel noise of row c from its posterior, given that one level was chosen.
+    """Write the Gumbel noise ``(c, w)`` of row c, given which of the logits ``(l, c)`` was chosen.
 
-    The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level has it; the
-    others are Gumbel around their own logit, cut off below the highest (Maddison, Tarlow, Minka
-    2014).
+    It is drawn from its posterior, with ``uniforms (c, w)``: the highest of the noisy logits is
+    Gumbel around their log-sum-exp, whichever level has it; the others are Gumbel around their own
+    logit, cut off below the highest (Maddison, Tarlow, Minka 2014).
     """
     own = noise[c, first : first + n_levels]
     for level in range(n_levels):
@@ -184,11 +177,11 @@ def _explain_choice(
 
 @part
 def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: float) -> float:
-    """Return the chance that the predictions of a row give a level; a missing one counts as 0.
+    """Return the chance that predictions ``(o, c)`` give a level in row c, where they are lost.
 
-    The predictions of the row are lost.
+    A missing level counts as the first.
     """
-    level = max(level, 0.0)
+    level = known_or_first(level, False)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(
             weights, effect.thresholds, effect.n_levels, int(level), predicted[0, c]

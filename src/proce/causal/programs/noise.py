@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from proce.arrays import Floats
+from proce.arrays import Flags, Floats
 from proce.causal.programs.links import explain
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, workspace
-from proce.compiled.cells import is_missing
+from proce.compiled.cells import known_or_first
 from proce.compiled.kernel import kernel
 
 
@@ -15,12 +15,14 @@ def abduct(
     program: Program,
     rows: Floats,
     uniforms: Floats,
+    lacks: Flags,
     noise: Floats,
 ) -> None:
     """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model.
 
-    It is NaN where the feature or a parent is missing. Where many noises explain a level, one is
-    drawn with ``uniforms (m, n, w)``. The noise of an effect that is not compiled is left alone.
+    It is NaN where the flags ``(n, e)`` say that an effect or a cause of it is missing. Where many
+    noises explain a level, one is drawn with ``uniforms (m, n, w)``. The noise of an effect that is
+    not compiled is left alone.
     """
     work, values = workspace(program), np.empty(BLOCK)
     for model in range(program.effects.shape[0]):
@@ -32,9 +34,9 @@ def abduct(
                     continue
                 predict(program, model, place, rows[begin:end], work)
                 f, own = effect.position, values[: end - begin]
+                is_number = program.tolerances[f].is_number == 1
                 for row in range(begin, end):
-                    lacks = is_missing(rows[row, f], program.tolerances[f].is_number)
-                    own[row - begin] = 0.0 if lacks else rows[row, f]
+                    own[row - begin] = known_or_first(rows[row, f], is_number)
                 explain(
                     effect,
                     program.weights,
@@ -44,12 +46,6 @@ def abduct(
                     noise[model, begin:end],
                 )
                 for row in range(begin, end):
-                    lacks = is_missing(rows[row, f], program.tolerances[f].is_number)
-                    for cause in range(effect.n_parents):
-                        position = program.parents[effect.first_parent + cause].position
-                        lacks |= is_missing(
-                            rows[row, position], program.tolerances[position].is_number
-                        )
-                    if lacks:
+                    if lacks[row, place]:
                         for output in range(effect.n_outputs):
                             noise[model, row, effect.noise + output] = np.nan

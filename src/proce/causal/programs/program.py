@@ -19,9 +19,9 @@ Record = Any  # an entry of a table
 Run = tuple[int, int]  # the first effect that follows, and the one after the last
 People = tuple[Floats, Floats]  # their rows (i, f), and their noise (i, w)
 Candidates = tuple[Floats, Flags, int]  # rows (n, f), flags of them or none, how many of a person
-# Of the first effect of a run, where it is not compiled, (m, n): what its causes lead to, and where
-# they decide; then the chances (2, n) of the person's own level before and after, or no entries.
-Given = tuple[Floats, Flags, Floats]
+# Of the first effect of a run, where it is not compiled: what its causes lead to (m, n), and the
+# chances (2, n) of the person's own level before and after, or no entries.
+Given = tuple[Floats, Floats]
 # (2, n, f), the point and what is expected; (4, n, f), acted on, held, a consequence, outside.
 Told = tuple[Floats, Flags]
 
@@ -35,14 +35,6 @@ class Link(IntEnum):
     RANKED = 3
     ORDERED = 4
     CHOICE = 5
-
-
-class Kind(IntEnum):
-    """How a parent enters an equation."""
-
-    NUMBER = 0
-    RANK = 1
-    LEVEL = 2
 
 
 EFFECT = np.dtype(
@@ -71,7 +63,7 @@ EFFECT = np.dtype(
 PARENT = np.dtype(
     [
         ("position", np.int64),
-        ("kind", np.int64),
+        ("kind", np.int64),  # `CellKind`
         ("column", np.int64),  # the first plain column of the parent
         ("n_levels", np.int64),
         ("n_knots", np.int64),

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
-from proce.causal.programs.links import clamped
-from proce.causal.programs.program import Kind, Program, Record
+from proce.causal.programs.program import Program, Record
+from proce.compiled.cells import CellKind, clamped, entered, is_level, known_or_first
 from proce.compiled.elementary import exp
 from proce.compiled.kernel import ZERO, kernel, part
 
@@ -81,26 +81,19 @@ def read_parents(
     for cause in range(program.effects[model, place].n_parents):
         parent = program.parents[first + cause]
         position, column, n_levels = parent.position, parent.column, parent.n_levels
-        if parent.kind == Kind.LEVEL:
+        if parent.kind == CellKind.LEVEL:
             for c in range(len(rows)):
-                value = rows[c, position]
-                code = np.int64(value) if value > 0 else 0
-                known = (value < 0 or code == value) and code < n_levels
-                columns[cause, c] = column + code if known else none
+                value = known_or_first(rows[c, position], False)
+                columns[cause, c] = column + int(value) if is_level(value, n_levels) else none
                 amounts[cause, c] = 1.0
             continue
         factor, shift, divisor = parent.factor, parent.shift, parent.divisor
         lowest, highest = parent.lowest, parent.highest
-        is_rank = parent.kind == Kind.RANK
+        is_number = parent.kind == CellKind.NUMBER
         for c in range(len(rows)):
-            value = rows[c, position]
-            if is_rank:
-                value = 0.0 if value < 0 else value
-            else:
-                value = clamped(value, -_LARGEST, _LARGEST) if value == value else 0.0
-            value = clamped(value * factor + shift, lowest, highest)
+            value = clamped(known_or_first(rows[c, position], is_number), -_LARGEST, _LARGEST)
             columns[cause, c] = column
-            amounts[cause, c] = value / divisor
+            amounts[cause, c] = entered(value, factor, shift, lowest, highest, divisor)
 
 
 @part
@@ -125,11 +118,11 @@ def predict(
         for c in range(n_rows):
             predicted[output, c] = program.weights[constant]
         for cause in range(n_parents):
-            is_level = program.parents[effect.first_parent + cause].kind == Kind.LEVEL
+            is_level = program.parents[effect.first_parent + cause].kind == CellKind.LEVEL
             for c in range(n_rows):
                 slopes[c] = program.weights[plain + columns[cause, c]]
             for other in range(cause, n_parents if effect.has_products else cause):
-                if is_level or program.parents[effect.first_parent + other].kind == Kind.LEVEL:
+                if is_level or program.parents[effect.first_parent + other].kind == CellKind.LEVEL:
                     for c in range(n_rows):
                         cell = columns[cause, c] * n_columns + columns[other, c]
                         slopes[c] += program.weights[matrix + cell] * amounts[other, c]

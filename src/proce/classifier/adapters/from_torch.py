@@ -80,38 +80,33 @@ class TorchClassifier(Adapter):
                 " with respect to its input. Use a method that does not need one."
             )
         positions = np.broadcast_to(np.asarray(target, np.int64), len(rows))
-        return self.chances_and_gradient(inputs, positions)[1]
+        return self.loss_gradient(inputs, positions, torch.clone)
 
-    def chances_and_gradient(self, inputs: Array, target: Array) -> tuple[Floats, Array]:
-        """Return p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient, of their shape."""
-        return self.loss_and_gradient(inputs, target, torch.clone)
-
-    def loss_and_gradient(
+    def loss_gradient(
         self, inputs: Array, target: Array, loss: Callable[[Tensor], Tensor]
-    ) -> tuple[Floats, Array]:
-        """Return a loss of p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient."""
-        losses, gradient = np.empty(len(inputs)), np.empty(inputs.shape)
+    ) -> Floats:
+        """Return the gradient ``(n, w)`` of a loss of p(target) of inputs ``(n, w)``."""
+        gradient = np.empty(inputs.shape)
         for start in range(0, len(inputs), _GRADIENT_ROWS):
             block = slice(start, start + _GRADIENT_ROWS)
             n_rows = len(inputs[block])
             padding = (0, _GRADIENT_ROWS - n_rows)
             given = np.pad(inputs[block], (padding, (0, 0)), mode="edge")
             wanted = np.pad(target[block], padding, mode="edge")
-            answer = self._block_gradient(given, wanted, loss)
-            losses[block], gradient[block] = (part[:n_rows] for part in answer)
-        return losses, gradient
+            gradient[block] = self._block_gradient(given, wanted, loss)[:n_rows]
+        return gradient
 
     def _block_gradient(
         self, inputs: Array, target: Array, loss: Callable[[Tensor], Tensor]
-    ) -> tuple[Floats, Floats]:
+    ) -> Floats:
         dtype, device = _dtype_and_device(self.module)
         given = torch.tensor(inputs, dtype=dtype, device=device).requires_grad_()
         positions = torch.tensor(target, dtype=torch.long, device=device)
         with torch.enable_grad():
-            losses = loss(self.probabilities(given).gather(1, positions[:, None])[:, 0])
+            losses = loss(self.probabilities(given).gather(1, positions[:, None]))
             total = losses.sum()  # rows do not interact
         (gradient,) = torch.autograd.grad(total, given)
-        return losses.detach().cpu().double().numpy(), gradient.cpu().double().numpy()
+        return gradient.cpu().double().numpy()
 
     @property
     def _numpy_dtype(self) -> Any:

@@ -3,13 +3,14 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from proce.arrays import inwards
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.values import change_texts, name_text, share_text, value_text
 from proce.schema import Categorical, Continuous
+from proce.schema.bulk import scales_of
+from proce.schema.codec import unit_numbers
 
 _NINE_TENTHS, _MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.02  # how far beyond the line an outlier stands
@@ -52,7 +53,7 @@ def strip_of(cell: ChangedCell, context: Context) -> Strip | None:
     holds = cell.kind is Change.HOLD and cell.expected == cell.expected  # not NaN
     after = cell.expected if holds else cell.after
     now = after if plain_value(cell.feature, cell.before) is None else cell.before
-    low, high = (_end_text(cell, context, end) for end in (0, 1))
+    low, high = _end_texts(cell, context)
     texts = change_texts(cell, context)
     return Strip(
         label=f"{name_text(cell.feature)} on its way from {texts[0]} to {texts[1]}",
@@ -93,28 +94,19 @@ def shares_text(cell: ChangedCell, context: Context) -> str | None:
     return " → ".join(share_text(shares[code]) for code in codes)
 
 
-def _line(cell: ChangedCell, context: Context) -> tuple[float, float]:
-    """Return the low end of a feature's line, and how long the line is."""
-    codec = context.codec
-    length = codec.span if isinstance(cell.feature, Continuous) else codec.reach
-    return codec.low[cell.position].item(), length[cell.position].item()
-
-
 def _place(cell: ChangedCell, context: Context, value: float) -> float:
     """Return where a value lies on the line; outliers stand just outside of it."""
-    low, length = _line(cell, context)
-    return min(max((value - low) / length, -_OUTSIDE), 1 + _OUTSIDE)
+    codec, position = context.codec, cell.position
+    place: float = (unit_numbers(codec, position, value) / codec.reach[position]).item()
+    return min(max(place, -_OUTSIDE), 1 + _OUTSIDE)
 
 
-def _end_text(cell: ChangedCell, context: Context, end: int) -> str:
-    low, length = _line(cell, context)
-    value = low + end * length
+def _end_texts(cell: ChangedCell, context: Context) -> list[str]:
+    """Return the values at both ends of the line, of those that were seen."""
     if not isinstance(cell.feature, Continuous):
-        return value_text(cell.feature, value)
-    grid = context.codec.resolution[cell.position].item()
-    if grid:  # the nearest step inside: what lies outside of the ends was never seen
-        value = float(inwards(value, value, 0.0, grid)[end])
-    return value_text(cell.feature, value, length)
+        return [value_text(cell.feature, rank) for rank in (0, len(cell.feature.levels) - 1)]
+    scale = scales_of(context.codec)[cell.feature.name]
+    return [value_text(cell.feature, float(end), scale.span) for end in scale.searched]
 
 
 def _band(cell: ChangedCell, context: Context, n_outside: int) -> Part | None:

@@ -77,7 +77,7 @@ class ExplainedRowsBuilder:
         self._margin_met[rows] = False
 
     def count_dropped(self, rows: Array, counts: Array) -> None:
-        """Set how many candidates of each of these rows failed the last check."""
+        """Set how many candidates of each of these rows failed before enough had passed."""
         self._dropped[rows] = counts
 
     def note(self, rows: Array, text: str) -> None:

@@ -9,6 +9,7 @@ from proce.arrays import Array, nth_of_owner
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 
+SURE = 0.98  # advice that works with a smaller chance in the true equations is shaky
 UNKNOWN_COUNT = -1
 UNKNOWN_CHANGE = -1
 NO_RULE = -1

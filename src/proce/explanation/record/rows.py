@@ -39,7 +39,8 @@ class ExplainedRows:
     margin_met
         ``(i,)``, whether the counterfactuals keep the margin of the settings.
     dropped
-        ``(i,)``, how many candidates failed the last check on the model itself.
+        ``(i,)``, how many candidates failed the last check on the model itself before as many had
+        passed as were asked for.
     counterfactuals, fronts
         The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
         kept.
@@ -184,7 +185,7 @@ class ExplainedRow:
 
     @property
     def dropped(self) -> int:
-        """How many candidates failed the last check on the model itself."""
+        """How many candidates failed the last check before as many had passed as were asked for."""
         return int(self.record.dropped[self.index])
 
     @property

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from proce.arrays import Flags
 from proce.causal.graphs.unknown import unknown_causes
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.counterfactuals import SURE, Counterfactuals
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import joined, name_texts
 from proce.schema.features.numerals import counted
 
-SURE = 0.98  # advice that works with a smaller chance is told as unsure
 _IF_RIGHT = "if the arrows of the causal graph are right"
 _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as unsure
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
 
+from proce.arrays import GRID_TOLERANCE
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
@@ -19,7 +20,6 @@ from proce.schema.features.numerals import with_minus
 MISSING = "missing"
 NOT_KNOWN = "not known"
 _MAX_EXTRA_DECIMALS = 15
-_MAX_STEP_ERROR = 1e-6  # of a step: a number this near to the grid lies on it
 _SINGLE_PRECISION = 2.0**-23  # of a number: how far a column of 32 bits may be from it
 _MIN_WITH_EXPONENT = 1e15  # from here on powers of ten are easier to read
 _N_DIGITS = 3  # that a number without a step keeps, however small it is beside the span
@@ -231,7 +231,7 @@ def _number(
         return _rounded(value, places, rounding).rstrip("0").rstrip(".")
     places = max(0, -int(Decimal(repr(step)).normalize().as_tuple().exponent))
     count = value / step
-    if math.isfinite(count) and abs(count - round(count)) <= _MAX_STEP_ERROR:
+    if math.isfinite(count) and abs(count - round(count)) <= GRID_TOLERANCE:
         return _rounded(value, places, ROUND_HALF_EVEN).removesuffix(".")
     return _rounded(value, places + 2 + extra, rounding).rstrip("0").rstrip(".")
 

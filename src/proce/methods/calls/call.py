@@ -44,6 +44,8 @@ class Call:
         What all explanations of the call share.
     classifier
         The model.
+    requirement
+        What counts as reaching the target.
     options
         What the caller wants.
     limits
@@ -55,7 +57,7 @@ class Call:
 
     Attributes
     ----------
-    context, classifier, options, limits
+    context, classifier, requirement, options, limits
         The parameters of the same names.
     layout
         How the frame looks.
@@ -73,6 +75,7 @@ class Call:
         self,
         context: Context,
         classifier: Classifier,
+        requirement: Requirement,
         options: Options,
         limits: CallLimits,
         X: Any,
@@ -83,7 +86,7 @@ class Call:
         self._stopped = False
         codec = context.codec
         self.context, self.classifier = context, classifier
-        self.options, self.limits = options, limits
+        self.requirement, self.options, self.limits = requirement, options, limits
         X = only_features(codec.schema, X)
         read = ReadFrame.of(codec, X)
         self.factual, self.raw = codec.to_unit(read.raw), read.raw
@@ -159,7 +162,7 @@ class Call:
             self._tell_stopped()
         rows = self.record.build()
         try:
-            return ask_about_all(rows, self.layout, self.classifier)
+            return ask_about_all(rows, self.layout, self.classifier, self.requirement)
         except KeyboardInterrupt:
             self.interrupt()
             return rows

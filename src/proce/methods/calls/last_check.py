@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Ints
 from proce.classifier import Classifier, ask_about_shown
 from proce.losses import target_probability
 from proce.methods.calls.rules import BoundRule, obey_rules
@@ -136,3 +136,13 @@ def last_check(
     passed &= requirement.is_reached(probabilities[:, None], target)[:, 0]
     passed &= obey_rules(rules, factual, shown.rows)
     return LastCheck(passed, target_probability(probabilities, target), shown)
+
+
+def first_passed(owner: Ints, passed: Flags, n: int) -> tuple[Ints, Ints]:
+    """Return the lines of each owner's first ``n`` that passed, and those that failed before them.
+
+    Owners ``(m,)`` ascend; of one with fewer that passed, all that failed are meant.
+    """
+    n_passed = passed.cumsum()
+    so_far = n_passed - (n_passed - passed)[np.searchsorted(owner, owner)]  # of the same owner
+    return np.flatnonzero(passed & (so_far <= n)), np.flatnonzero(~passed & (so_far < n))

@@ -9,14 +9,15 @@ from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.pruning import prune
-from proce.methods.searching.shortlist import change_kinds, nearest_candidates
+from proce.methods.searching.shortlist import change_kinds, nearest_candidates, spread
 from proce.methods.searching.trials import Trials, assess, concatenate, try_out
 from proce.objective import CounterfactualProblem, Doubt
 from proce.search import SearchResult
 
 _POOL_SIZE = 6  # ways of an instance from which needless changes are taken back
 _N_BETWEEN = 12  # values between the row's own and the way's that a freed feature is tried at
-_N_TRIED_AGAIN = 4  # ways of an instance that are tried at once with the equations fitted again
+# Which ways of an instance are tried at once with the equations fitted again: more of the first.
+_TRIED_AGAIN = np.linspace(0, 1, 4) ** 2
 _FIRM_ROUNDS = 2
 
 
@@ -113,14 +114,6 @@ def nearest_ways(
     )
 
 
-def _spread(first: Array, last: Array, size: int) -> Array:
-    """Return positions ``(i, size)`` from first to last ``(i,)``, more of the first ones."""
-    steps = np.linspace(0, 1, size) ** 2
-    return first[:, None] + (steps * np.maximum((last - first), 0)[:, None]).round().astype(
-        np.int64
-    )
-
-
 def _nearest_firm(problem: CounterfactualProblem, near: Trials, is_doubted: Array) -> Array:
     """Return the first of the ways ``(i, c)``, nearest first, that is likely to work, ``(i,)``.
 
@@ -132,7 +125,7 @@ def _nearest_firm(problem: CounterfactualProblem, near: Trials, is_doubted: Arra
     works = is_feasible.sum(1)
     counts, failed = works, np.full_like(works, -1)
     for _ in range(_FIRM_ROUNDS):
-        nth = _spread(failed + 1, np.minimum(works, size) - 1, _N_TRIED_AGAIN)
+        nth = spread(failed + 1, np.minimum(works, size) - 1, _TRIED_AGAIN)
         nth = np.clip(nth, 0, size - 1)
         some, acts = near.take(nth), np.take_along_axis(is_feasible, nth, 1)
         realised = problem.realise_by_hand(some.rows, some.by_hand)

@@ -1,6 +1,5 @@
 """One search problem of many instances: each is a row with one of its limits lifted."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ import numpy as np
 from proce.methods.diagnosing.lifted_limits import LiftedLimit
 from proce.methods.searching.terms import SearchTerms
 from proce.objective import CounterfactualProblem, Limits, Query
-from proce.objective.terms import OwnTerms
+from proce.objective.terms import OwnTerms, most_changes
 from proce.schema import Action
 
 
@@ -50,10 +49,9 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Co
 def _own_terms(terms: SearchTerms, lifted: Sequence[LiftedLimit]) -> OwnTerms:
     """Return what binds a row with each of the limits lifted."""
     each = [limit.terms.without_margin() for limit in lifted]
-    most = [math.inf if own.max_changes is None else own.max_changes for own in each]
     obeyed = [[any(bound is other for other in own.rules) for bound in terms.rules] for own in each]
     return OwnTerms(
-        np.array(most, np.float64),
+        np.array([most_changes(own.max_changes) for own in each]),
         np.array([own.requirement.numbers for own in each]),
         np.array(obeyed, np.bool_).reshape(len(each), -1),
     )

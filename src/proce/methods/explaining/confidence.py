@@ -9,34 +9,26 @@ from proce.causal import Ensemble
 from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, kept_by
 from proce.explanation import done_by_hand, has_moved
-from proce.methods.searching.chances import SURE
 from proce.objective import CounterfactualProblem, EquationDoubt
 from proce.objective.doubts.doubt import judge_draws
 
 
 def measure_confidence(
-    problem: CounterfactualProblem, rows: Array, changes: Array, refits: Ensemble | None
+    problem: CounterfactualProblem, rows: Array, changes: Array
 ) -> tuple[Array | None, Array | None]:
     """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``.
 
     The second result is the chance that they do in the true equations, NaN where a missing cell
-    hides what follows from them. Both are ``None`` without refits.
+    hides what follows from them. Both are ``None`` where the problem does not doubt its equations.
     """
-    if refits is None:
+    doubts = [doubt for doubt in problem.doubts if isinstance(doubt, EquationDoubt)]
+    if not doubts:
         return None, None
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
-    odds = _doubt(problem, refits).odds(problem, realised)[..., 0]
+    odds = doubts[0].odds(problem, realised)[..., 0]
     unknown = _hides_what_follows(problem, changes)
     chance, n_held = judge_draws(odds)
     return n_held, np.where(unknown, np.nan, chance)
-
-
-def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:
-    """Return the doubt of a problem in these refits, which knows the noise of its rows already."""
-    for doubt in problem.doubts:
-        if isinstance(doubt, EquationDoubt) and doubt.refits is refits:
-            return doubt
-    return EquationDoubt(refits, SURE)
 
 
 def _hides_what_follows(problem: CounterfactualProblem, changes: Array) -> Array:

@@ -52,7 +52,7 @@ def describe(
     intervals = None
     if is_over is not None:
         intervals = find_intervals(part, own, rows, changes, expected, is_over)
-    refits, confidence = measure_confidence(part, rows, changes, fitted.refits)
+    refits, confidence = measure_confidence(part, rows, changes)
     contributions, asked_by = take_actions_back(part, rows, changes, probabilities)
     return Counterfactuals.of(
         positions,

@@ -56,7 +56,8 @@ class ProceCall(Call):
         self.fitted = fitted
         self.terms = SearchTerms.read(fitted, options, models)
         context = proce_context(self.terms, options)
-        super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
+        own = context, fitted.classifier, self.terms.requirement
+        super().__init__(*own, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
         self._typical = TypicalRows.none()
         self._generations = 0

@@ -6,15 +6,15 @@ grow around the person's own, and the model is asked about the rows decoded from
 """
 
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 
 import numpy as np
 
-from proce.arguments import kind_name
+from proce.arguments import check_count, check_fields
 from proce.arrays import Floats, blocks
 from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings
 from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.calls.options import check_above
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
@@ -48,18 +48,10 @@ class CchvaeSettings:
     network: VariationalSettings = field(default_factory=VariationalSettings)
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         for name in ("n_candidates", "max_rounds"):
-            count = getattr(self, name)
-            whole = isinstance(count, Integral) and not isinstance(count, bool)
-            if not (whole and count >= 1):
-                raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
-        step = self.step
-        if not isinstance(step, Real) or not 0 < step < float("inf"):
-            raise SearchError(f"step is {step!r}; expected a number above 0, such as 0.1.")
-        if not isinstance(self.network, VariationalSettings):
-            raise SearchError(
-                f"network is {kind_name(self.network)}; expected VariationalSettings(...)."
-            )
+            check_count(name, getattr(self, name), SearchError)
+        check_above("step", self.step, 0, ", such as 0.1")
 
 
 class Cchvae(Published[CchvaeSettings]):
@@ -120,7 +112,7 @@ class Cchvae(Published[CchvaeSettings]):
 
     def _draw_latents(self, streams: RowStreams, number: int, centre: Floats) -> Floats:
         """Draw latents ``(a, c, e)`` uniformly in the shell of a round around some ``(a, e)``."""
-        from proce.methods.published.shells import points_in_shells
+        from proce.methods.published.shells import Shells, points_in_shells
 
         n_rows, size = centre.shape
         count, step = self.settings_.n_candidates, float(self.settings_.step)
@@ -128,7 +120,7 @@ class Cchvae(Published[CchvaeSettings]):
         draws = draws.reshape(n_rows, count, size + 1)
         inner, outer = (np.full(n_rows, step * turn) for turn in (number, number + 1))
         every_one = np.ones((n_rows, size), np.bool_)
-        return centre[:, None] + points_in_shells(draws, every_one, inner, outer)
+        return centre[:, None] + points_in_shells(draws, Shells(every_one, inner, outer))
 
     def _decode(self, latents: Floats, factual: Floats) -> Floats:
         """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, decoded some at a time."""

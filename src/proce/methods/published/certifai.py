@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from proce.arguments import check_fields
+from proce.arguments import check_between, check_count, check_fields
 from proce.arrays import Array, Floats
 from proce.compiled.copies import distinct, groups_of
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Codec, MixedDistance
@@ -56,17 +57,11 @@ class CertifaiSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, SearchError)
-        for name, least in (
-            ("population_size", 4),
-            ("n_generations", 1),
-            ("start_rounds", 1),
-            ("patience", 1),
-        ):
-            if not getattr(self, name) >= least:
-                raise SearchError(f"{name} is {getattr(self, name)}; expected {least} or more.")
+        check_count("population_size", self.population_size, SearchError, minimum=4)
+        for name in ("n_generations", "start_rounds", "patience"):
+            check_count(name, getattr(self, name), SearchError)
         for name in ("mutation_probability", "crossover_probability"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SearchError(f"{name} is {getattr(self, name)}; expected 0 to 1.")
+            check_between(name, getattr(self, name), SearchError, 0, 1)
 
 
 class Certifai(Published[CertifaiSettings]):
@@ -83,9 +78,7 @@ class Certifai(Published[CertifaiSettings]):
         return CertifaiDistance.of(common.codec, common.rows)
 
     def _find(self, task: Task) -> Candidates:
-        n_kept = task.n + _N_SPARE
-        rows = np.tile(task.factual[:, None], (1, n_kept, 1))
-        found = np.zeros((len(task), n_kept), dtype=np.bool_)
+        collector = CounterfactualCollector.empty(task, _N_SPARE)
         unfinished = np.zeros(len(task), dtype=np.bool_)
         notes: dict[int, str] = {}
         for position in range(len(task)):
@@ -93,12 +86,11 @@ class Certifai(Published[CertifaiSettings]):
                 unfinished[position:] = True
                 break
             search = _GeneticSearch.of(task, position, self.prepared_, self.settings_)
-            best = search.run()[:n_kept]
-            rows[position, : len(best)], found[position, : len(best)] = best, True
+            collector.fill(position, search.run())
             unfinished[position] = task.over
             if search.note:
                 notes[position] = search.note
-        return Candidates(rows, found, unfinished, notes=notes)
+        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,17 +1,17 @@
-"""A collector for methods that find their counterfactuals one by one."""
+"""A collector of the counterfactuals of some rows, found one by one or all of a row at once."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from proce.arrays import Array
-from proce.compiled.copies import first_of_each
+from proce.compiled.copies import first_of_each, rounded
 from proce.methods.published.task import Task
 
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualCollector:
-    """Collects up to n different counterfactuals for each row of a task, in order of arrival.
+    """Collects the counterfactuals of each row of a task, in order of arrival.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class CounterfactualCollector:
     filled: Array
 
     @classmethod
-    def empty(cls, task: Task) -> "CounterfactualCollector":
-        """Return a collector with as many places as the task asks for, none of them filled."""
-        rows = np.tile(task.factual[:, None], (1, task.n, 1))
+    def empty(cls, task: Task, n_spare: int = 0) -> "CounterfactualCollector":
+        """Return a collector with the places that the task asks for and some more, all empty."""
+        rows = np.tile(task.factual[:, None], (1, task.n + n_spare, 1))
         return cls(rows, np.zeros(rows.shape[:2], dtype=np.bool_))
 
     @property
@@ -52,8 +52,17 @@ class CounterfactualCollector:
         """
         collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
         counts = np.insert(self.filled[positions], self.rows.shape[1], True, axis=1)
-        new = first_of_each(collected, counts)[:, -1]
+        new = first_of_each(rounded(collected), counts)[:, -1]
         receivers = positions[new]
         places = self.counts[receivers]
         self.rows[receivers, places] = rows[new]
         self.filled[receivers, places] = True
+
+    def fill(self, position: int, rows: Array) -> None:
+        """Give the places of a row to its counterfactuals ``(c, f)``, the best first.
+
+        Those for which there is no place are left out.
+        """
+        kept = rows[: self.rows.shape[1]]
+        self.rows[position, : len(kept)] = kept
+        self.filled[position, : len(kept)] = True

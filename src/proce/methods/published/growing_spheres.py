@@ -141,16 +141,17 @@ class _Spheres:
         self, task: Task, positions: Ints, streams: RowStreams, number: int, count: int
     ) -> Floats:
         """Draw candidates ``(a, count, f)`` uniformly in the shells of some rows."""
-        from proce.methods.published.shells import write_candidates
+        from proce.methods.published.shells import Shells, write_candidates
 
-        centre, movable = task.genome.anchor[positions], task.genome.movable[positions]
+        centre = task.genome.anchor[positions]
         codec, (n_rows, n_features) = task.common.codec, centre.shape
         words = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
         words = words.reshape(n_rows, count, n_features + 1)
         n_levels = [len(f.levels) if isinstance(f, Categorical) else 0 for f in codec.schema]
         rows = np.repeat(centre[:, None], count, axis=1)
-        radii = self.inner[positions], self.outer[positions]
-        write_candidates(words, movable, *radii, np.array(n_levels), codec.reach, rows)
+        movable = task.genome.movable[positions]
+        shells = Shells(movable, self.inner[positions], self.outer[positions])
+        write_candidates(words, shells, np.array(n_levels), codec.reach, rows)
         return rows
 
     def update(self, task: Task, positions: Array, candidates: Array, reached: Array) -> None:

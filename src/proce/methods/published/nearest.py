@@ -7,12 +7,11 @@ class is reached.
 """
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Literal, get_args
 
 import numpy as np
 
-from proce.arguments import check_fields
+from proce.arguments import check_count, check_fields
 from proce.arrays import Array, blocks, cells_differ
 from proce.compiled.copies import distinct
 from proce.errors import SearchError, did_you_mean
@@ -53,16 +52,12 @@ class NearestSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, SearchError)
-        if not isinstance(self.sparse, bool):
-            raise SearchError(f"sparse is {self.sparse!r}; expected True or False.")
         if self.reward not in get_args(Reward):
             raise SearchError(
                 f"reward is {self.reward!r}; expected one of {shown(get_args(Reward))}."
                 + did_you_mean(self.reward, get_args(Reward))
             )
-        count = self.n_neighbours
-        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise SearchError(f"n_neighbours is {count!r}; expected a whole number from 1 on.")
+        check_count("n_neighbours", self.n_neighbours, SearchError)
 
 
 class Nearest(Published[NearestSettings]):
@@ -109,7 +104,7 @@ class Nearest(Published[NearestSettings]):
         order = _order_by_distance(task, block, members)  # (b, m)
         people, begin, size, n_rounds = block, 0, task.n, 0
         while len(people) and begin < len(members) and not task.over:
-            rows = _graft(task, members[order[:, begin : begin + size]], people)  # (b, c, f)
+            rows, _ = _graft(task, members[order[:, begin : begin + size]], people)  # (b, c, f)
             confirmed, _ = task.reached(rows, people)
             for column in range(rows.shape[1]):
                 wanted = confirmed[:, column] & collector.incomplete[people]
@@ -145,19 +140,17 @@ def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
     earlier training row comes first.
     """
     rows = np.broadcast_to(members, (len(people), *members.shape))
-    gower, grafted = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
+    gower, (grafted, allowed) = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
     distance = gower.mean(grafted, task.factual[people][:, None]).round(_DISTANCE_DECIMALS)
-    order = np.argsort(distance, axis=1, kind="stable")
-    foreign = ~np.take_along_axis(task.allowed(rows, people), order, 1)
-    return np.take_along_axis(order, np.argsort(foreign.astype(np.uint8), axis=1, kind="stable"), 1)
+    return np.lexsort((distance, ~allowed), axis=1)
 
 
-def _graft(task: Task, rows: Array, people: Array) -> Array:
-    """Return rows ``(b, c, f)`` within each person's limits; those that obey them stay as is."""
+def _graft(task: Task, rows: Array, people: Array) -> tuple[Array, Array]:
+    """Return rows ``(b, c, f)`` within each person's limits, and which obey them as they are."""
     factual = task.factual[people][:, None]
     filled = np.where(task.common.codec.missing(rows), factual, rows)
-    allowed = task.allowed(rows, people)[..., None]
-    return np.where(allowed, rows, task.repair(filled, people))
+    allowed = task.allowed(rows, people)
+    return np.where(allowed[..., None], rows, task.repair(filled, people)), allowed
 
 
 def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward: Reward) -> Array:

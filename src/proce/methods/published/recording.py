@@ -4,16 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, nth_of_owner
-from proce.compiled.copies import distinct
+from proce.arrays import Array, cells_differ
+from proce.compiled.copies import distinct, rounded
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
-from proce.methods.calls.last_check import LastCheck, as_shown, last_check
+from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import CallLimits, Requirement
+from proce.objective import CallLimits
 from proce.schema import Codec, MixedDistance
 
 
@@ -26,7 +26,7 @@ def open_call(
     context = call_context(
         common.codec, common.classifier, options, limits, requirement, common.class_labels
     )
-    return Call(context, common.classifier, options, limits, X, progress)
+    return Call(context, common.classifier, requirement, options, limits, X, progress)
 
 
 def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
@@ -36,15 +36,15 @@ def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
     rows = candidates.rows[owner, places]
     check = _check(task, chunk, owner, rows)
     passed, probabilities, rows = check.passed, check.probabilities, check.shown.told()
-    kept = _first_of_each(owner, rows, passed, task.n)
+    told = _without_copies(owner, rows, passed)
+    kept, failed = (told[lines] for lines in first_passed(owner[told], passed[told], task.n))
     found = np.zeros(len(task), dtype=np.bool_)
     found[owner[kept]] = True
     without = np.flatnonzero(~found)
     out_of_time = candidates.unfinished[without]
     record.finish(chunk[without[out_of_time]], Outcome.OUT_OF_TIME)
     record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
-    n_failed = np.bincount(owner[~passed], minlength=len(task))
-    record.count_dropped(chunk, n_failed)
+    record.count_dropped(chunk, np.bincount(owner[failed], minlength=len(task)))
     task.call.note_cut_short(chunk[candidates.unfinished])
     for instance, note in candidates.notes.items():
         record.note(chunk[instance : instance + 1], note)
@@ -80,20 +80,16 @@ def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
         factual=factual,
         target=task.target[owner],
         classifier=common.classifier,
-        requirement=Requirement(common.classifier.threshold, margin=0.0),
+        requirement=call.requirement,
         rules=common.rules,
     )
 
 
-def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
-    """Return the positions of the first ``n`` different rows of each owner that passed.
-
-    Owners ascend.
-    """
-    passing = np.flatnonzero(passed)
-    different = passing[distinct(np.column_stack([owner, rows])[passing])]
-    own = owner[different]
-    return different[nth_of_owner(own) < n]
+def _without_copies(owner: Array, rows: Array, passed: Array) -> Array:
+    """Return the positions of rows ``(n, f)`` but for those that passed as another of its owner."""
+    kept, passing = ~passed, np.flatnonzero(passed)
+    kept[passing[distinct(np.column_stack([owner, rounded(rows)])[passing])]] = True
+    return np.flatnonzero(kept)
 
 
 def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:

@@ -1,6 +1,7 @@
 """Points drawn evenly in the volume between two spheres, for the methods that search in shells."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,22 +15,30 @@ _HALF_STEP = 2.0**-33  # of a draw of 32 bits: the quantile of 0 would be infini
 _LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it
 
 
-def points_in_shells(draws: Floats, movable: Flags, inner: Floats, outer: Floats) -> Floats:
-    """Return points ``(a, c, d)`` around the origin, uniform in the shell of each of some rows.
+class Shells(NamedTuple):
+    """The space between two spheres around each of some rows.
 
-    Parameters
+    Attributes
     ----------
-    draws
-        ``(a, c, d + 1)``, numbers between 0 and 1: one for each coordinate, excluding 0 and 1,
-        and then one for the radius.
     movable
         ``(a, d)``, which coordinates of a row may differ from 0; at least one.
     inner, outer
-        ``(a,)``, the radii of each row's shell.
+        ``(a,)``, the radii of the spheres.
+    """
+
+    movable: Flags
+    inner: Floats
+    outer: Floats
+
+
+def points_in_shells(draws: Floats, shells: Shells) -> Floats:
+    """Return points ``(a, c, d)`` around the origin, uniform in the shell of each of some rows.
+
+    ``draws (a, c, d + 1)`` are numbers between 0 and 1: one for each coordinate, excluding 0 and 1,
+    and then one for the radius.
     """
     points = np.empty((*draws.shape[:2], draws.shape[2] - 1))
-    movable = np.ascontiguousarray(movable)
-    _write_points(np.ascontiguousarray(draws), movable, inner, outer, points)
+    _write_points(draws, shells, points)
     return points
 
 
@@ -45,31 +54,22 @@ def radius_in_shell(inner: float, outer: float, n_dimensions: int, share: float)
 
 
 @kernel
-def _write_points(
-    draws: Floats, movable: Flags, inner: Floats, outer: Floats, points: Floats
-) -> None:
+def _write_points(draws: Floats, shells: Shells, points: Floats) -> None:
     """Write points ``(a, c, d)`` as :func:`points_in_shells` returns them."""
     for row in range(len(points)):
         for place in range(points.shape[1]):
-            point = points[row, place]
-            _write_point(draws[row, place], movable[row], inner[row], outer[row], point)
+            _write_point(draws[row, place], shells, row, points[row, place])
 
 
 @kernel
 def write_candidates(
-    words: Words,
-    movable: Flags,
-    inner: Floats,
-    outer: Floats,
-    n_levels: Ints,
-    reach: Floats,
-    rows: Floats,
+    words: Words, shells: Shells, n_levels: Ints, reach: Floats, rows: Floats
 ) -> None:
     """Move rows ``(a, c, f)``, all of a person alike, to points that are uniform in a shell.
 
-    ``words (a, c, f + 1)`` are random bits, of which a coordinate and the radius take the upper
-    half. A feature with ``n_levels (f,)`` moves to any other where the point is far enough away;
-    one without moves by its coordinate times its ``reach (f,)``.
+    The upper halves of ``words (a, c, f + 1)`` draw the point. A feature with ``n_levels (f,)``
+    whose coordinate is large takes another of them, by the lower half; one without moves by its
+    coordinate times its ``reach (f,)``.
     """
     n_features = rows.shape[2]
     draws, offset = np.empty(n_features + 1), np.empty(n_features)
@@ -78,7 +78,7 @@ def write_candidates(
             for feature in range(n_features):
                 draws[feature] = upper_half(words[row, place, feature]) + _HALF_STEP
             draws[n_features] = upper_half(words[row, place, n_features])
-            _write_point(draws, movable[row], inner[row], outer[row], offset)
+            _write_point(draws, shells, row, offset)
             for feature in range(n_features):
                 own, last = rows[row, place, feature], n_levels[feature] - 1.0
                 if last < 0:
@@ -89,14 +89,15 @@ def write_candidates(
 
 
 @part
-def _write_point(draws: Floats, movable: Flags, inner: float, outer: float, point: Floats) -> None:
-    """Write a point ``(d,)`` of a shell, at 0 where it may not move."""
+def _write_point(draws: Floats, shells: Shells, row: int, point: Floats) -> None:
+    """Write a point ``(d,)`` of the shell of a row, at 0 where it may not move."""
     squares, n_dimensions, last = 0.0, 0, len(point)
     for place in range(last):
-        point[place] = value_above(draws[place]) if movable[place] else 0.0
+        moves = shells.movable[row, place]
+        point[place] = value_above(draws[place]) if moves else 0.0
         squares += point[place] * point[place]
-        n_dimensions += movable[place]
-    radius = radius_in_shell(inner, outer, n_dimensions, draws[last])
+        n_dimensions += moves
+    radius = radius_in_shell(shells.inner[row], shells.outer[row], n_dimensions, draws[last])
     norm = math.sqrt(squares)
     for place in range(last):
         point[place] = point[place] / norm * radius

@@ -4,6 +4,8 @@ Equations are fitted on some rows and differ from the true ones. What the refits
 come to says by how much: a candidate that just reaches the decision fails in many of them.
 """
 
+from typing import Any
+
 import numpy as np
 
 from proce.arrays import Array
@@ -11,8 +13,7 @@ from proce.causal import Actions
 from proce.objective import CounterfactualProblem
 from proce.objective.doubts.doubt import missing_chance
 
-SURE = 0.98  # advice that works with a smaller chance when equations are fitted again is shaky
-SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
+_SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
 
 
 def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Array) -> Array:
@@ -42,7 +43,14 @@ def is_better(missing: Array, distance: Array, than: Array, than_distance: Array
     than, than_distance
         The same of the other advice.
     """
-    surer = (missing < than) & ((missing <= 0) | (missing < than - SLACK))
-    both_shaky = (missing > 0) & (than > 0) & (missing <= than + SLACK)
-    as_sure = np.isfinite(missing) & ((missing == than) | both_shaky)
-    return surer | (as_sure & (distance < than_distance))
+    surer = (missing < than) & ~as_sure(than, missing)
+    is_closer = np.isfinite(missing) & (distance < than_distance)
+    return surer | (as_sure(missing, than) & is_closer)
+
+
+def as_sure(missing: Any, than: Any) -> Any:
+    """Return whether what lacks so much is no less sure than what lacks ``than``.
+
+    Nothing shaky is as sure as what is sure. Kernels ask it of one candidate.
+    """
+    return (missing <= than) | (than > 0) & (missing <= than + _SLACK)

@@ -5,17 +5,17 @@ is sure to work is infinite for one that does not count: that it is not feasible
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words, expand, scatter
+from proce.arrays import Array, Flags, Floats, Ints, Words, expand, scatter
 from proce.compiled.cells import unit_gap
-from proce.compiled.copies import first_of_each
+from proce.compiled.copies import first_of_each, rounded
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
-from proce.methods.searching.chances import SLACK
+from proce.methods.searching.chances import as_sure
 from proce.search.survival import Candidates, survive
 
 DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
@@ -23,6 +23,7 @@ _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 FIRST, CLOSEST, BALANCED, TYPICAL = range(4)
 _PICKS = {"first": FIRST, "closest": CLOSEST, "balanced": BALANCED, "typical": TYPICAL}
 PREDICTION, PROTOTYPE, DISTANCE = int(Loss.PREDICTION), int(Loss.PROTOTYPE), int(Loss.DISTANCE)
+_is_as_sure = part(as_sure)
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -96,10 +97,21 @@ def choose(pool: Pool, choice: Choice) -> Ints:
         _PICKS[choice.pick],
         float(choice.within),
     )
-    among = first_of_each(_rounded(pool.rows), np.isfinite(pool.missing))
+    among = first_of_each(rounded(pool.rows), np.isfinite(pool.missing))
     rows, by_hand, losses, missing = map(np.ascontiguousarray, pool)
     write_choice(rows, by_hand, losses, missing, among, terms, order)
     return order
+
+
+def near_limit(closest: Any, within: float) -> Any:
+    """Return how far a candidate may be that is at most ``within`` times as far as the closest.
+
+    What is beyond it by rounding is not. Kernels ask it of one row.
+    """
+    return within * closest + 1e-12
+
+
+_near_limit = part(near_limit)
 
 
 def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
@@ -112,18 +124,12 @@ def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     is_feasible
         ``(i, p)``, which of them count.
     """
-    counts = first_of_each(_rounded(rows), is_feasible)
+    counts = first_of_each(rounded(rows), is_feasible)
     n_rows, n_candidates = counts.shape
     positions = expand(np.arange(float(n_candidates))[:, None], n_rows, n_candidates, 1)
     candidates = Candidates(positions, losses, np.where(counts, 0.0, np.inf))
     ranked = survive([candidates], n_candidates, "deb")
     return scatter(counts, 1, ranked.genes[..., 0].astype(np.int64), ranked.front)
-
-
-def _rounded(rows: Array) -> Array:
-    """Return rows in which entries that differ by rounding are the same, but for unlucky ones."""
-    with np.errstate(over="ignore"):  # equations can lead anywhere
-        return np.rint(rows / MIN_DIFFERENCE)
 
 
 class _Terms(NamedTuple):
@@ -144,70 +150,71 @@ class _Work(NamedTuple):
     ----------
     sets
         ``(p, w)``, the features that each candidate acts on or holds, as bits.
+    among, dropped
+        ``(p,)``, the candidates that count so far, and those that a rule drops.
     members
         ``(p,)``, the candidates that are ranked, as positions.
     scaled, difference
         ``(p, 3)`` and ``(p,)``: the losses on the range of the members, by candidate, and how far
         each member is from what was chosen.
-    dropped
-        ``(p,)``, the candidates that a rule drops.
     """
 
     sets: Words
+    among: Flags
+    dropped: Flags
     members: Ints
     scaled: Floats
     difference: Floats
-    dropped: Flags
 
 
+# In loops and work arrays: numba takes several times as long to compile array expressions.
 @kernel
 def write_choice(
     rows: Floats,  # (i, p, f)
     by_hand: Flags,  # (i, p, f)
     losses: Floats,  # (i, p, 3)
     missing: Floats,  # (i, p)
-    counts: Flags,  # (i, p), which candidates can be shown; written
+    counts: Flags,  # (i, p), which candidates can be shown
     terms: _Terms,
     order: Ints,  # (i, n); written
 ) -> None:
     """Write for each row the positions of the candidates to show; -1 behind its last.
 
-    Those that others make needless are dropped, the rest are ranked, the surest first. The code is
-    written with loops and work arrays, because numba takes several times as long to compile array
-    expressions.
+    Those that others make needless are dropped, the rest are ranked, the surest first.
     """
-    only_firm, is_typical = terms.only_firm, terms.is_typical
+    only_firm = terms.only_firm
     n_rows, p, f = rows.shape
     n_words = (f + 63) // 64
     work = _Work(
         np.empty((p, n_words), np.uint64),
+        np.empty(p, np.bool_),
+        np.empty(p, np.bool_),
         np.empty(p, np.int64),
         np.empty((p, 3)),
         np.empty(p),
-        np.empty(p, np.bool_),
     )
-    sets, members, dropped = work.sets, work.members, work.dropped
+    sets, among, members = work.sets, work.among, work.members
     for i in range(n_rows):
-        own, lacks, among = losses[i], missing[i], counts[i]
+        own, lacks = losses[i], missing[i]
         for c in range(p):
+            among[c] = counts[i, c]
             for w in range(n_words):
                 sets[c, w] = _NONE
             for a in range(f):
                 if by_hand[i, c, a]:
                     sets[c, a // 64] |= _ONE << np.uint64(a % 64)
         if terms.is_sparse:
-            if is_typical:
-                _keep_near(own, lacks, among, terms.within, SLACK)
-            _drop_needless(own, lacks, sets, is_typical, among, dropped)
-            preferred = PROTOTYPE if is_typical else DISTANCE
-            _drop_alike(rows[i], terms.reach, own, lacks, sets, preferred, among, dropped)
-        _drop_outdone(lacks, sets, among, dropped)
-        limit = _surest_limit(lacks, among, SLACK)
+            if terms.is_typical:
+                _keep_near(own, lacks, terms.within, among)
+            _drop_needless(own, lacks, terms, work)
+            _drop_alike(rows[i], own, lacks, terms, work)
+        _drop_outdone(lacks, work)
+        least = _least(lacks, among)
         n_chosen, all_at_once = ZERO, terms.pick == FIRST and not only_firm
         for group in range(1 if only_firm or all_at_once else 2):
             size = ZERO
             for c in range(p):
-                if among[c] and (all_at_once or (lacks[c] <= limit) == (group == 0)):
+                if among[c] and (all_at_once or _is_as_sure(lacks[c], least) == (group == 0)):
                     members[size] = c
                     size += 1
             n_chosen = rank(own, size, terms, work, order[i], n_chosen)
@@ -216,36 +223,28 @@ def write_choice(
 
 
 @part
-def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
-    """Return what a candidate may lack at most to be one of the surest of its row.
-
-    That is the least that any that counts ``(p,)`` lacks; more by the slack if none is sure.
-    """
+def _least(lacks: Floats, among: Flags) -> float:
+    """Return the least that a candidate of a row that counts lacks, of ``(p,)`` each."""
     least = np.inf
     for c in range(len(lacks)):
         if among[c] and lacks[c] < least:
             least = lacks[c]
-    return least + slack if least > 0 else least
+    return least
 
 
 @part
-def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack: float) -> None:
-    """Let candidates of a row no longer count that are too far beyond the closest of the surest.
+def _keep_near(losses: Floats, lacks: Floats, within: float, among: Flags) -> None:
+    """Let candidates of a row ``(p,)`` no longer count that are too far beyond the closest one.
 
-    ``losses`` are ``(p, 3)``, what they lack is ``(p,)``, and ``among (p,)`` is written.
+    That is the closest of the surest, by the losses ``(p, 3)``.
     """
-    limit, closest = _surest_limit(lacks, among, slack), np.inf
+    least, closest = _least(lacks, among), np.inf
     for c in range(len(lacks)):
-        if among[c] and lacks[c] <= limit:
+        if among[c] and _is_as_sure(lacks[c], least):
             closest = min(closest, losses[c, DISTANCE])
+    limit = _near_limit(closest, within)
     for c in range(len(lacks)):
-        among[c] = among[c] and _is_near(losses[c, DISTANCE], closest, within)
-
-
-@part
-def _is_near(distance: float, closest: float, within: float) -> bool:
-    """Return whether a candidate is at most ``within`` times as far as the closest."""
-    return distance <= within * closest + 1e-12
+        among[c] = among[c] and losses[c, DISTANCE] <= limit
 
 
 @part
@@ -263,14 +262,12 @@ def _compare_sets(sets: Words, d: int, c: int) -> int:
 
 
 @part
-def _drop_needless(
-    losses: Floats, lacks: Floats, sets: Words, is_typical: bool, among: Flags, dropped: Flags
-) -> None:
-    """Drop candidates of a row that do more than another one for no benefit.
+def _drop_needless(losses: Floats, lacks: Floats, terms: _Terms, work: _Work) -> None:
+    """Drop candidates ``(p,)`` of a row that do more than another one for no benefit.
 
     That one acts on some of their features alone, is as sure, and no loss ``(p, 3)`` is higher.
     """
-    p = len(lacks)
+    sets, among, dropped, p = work.sets, work.among, work.dropped, len(lacks)
     for c in range(p):
         dropped[c] = False
         if not among[c]:
@@ -280,30 +277,23 @@ def _drop_needless(
                 continue
             as_good = losses[d, PREDICTION] <= losses[c, PREDICTION]
             as_good = as_good and losses[d, DISTANCE] <= losses[c, DISTANCE]
-            if is_typical:
+            if terms.is_typical:
                 as_good = as_good and losses[d, PROTOTYPE] <= losses[c, PROTOTYPE]
             if as_good:
                 dropped[c] = True
                 break
-    for c in range(p):
-        among[c] = among[c] and not dropped[c]
+    _leave_out(dropped, among)
 
 
 @part
-def _drop_alike(
-    rows: Floats,
-    reach: Floats,
-    losses: Floats,
-    lacks: Floats,
-    sets: Words,
-    preferred: int,
-    among: Flags,
-    dropped: Flags,
-) -> None:
+def _drop_alike(rows: Floats, losses: Floats, lacks: Floats, terms: _Terms, work: _Work) -> None:
     """Drop candidates of a row ``(p, f)`` that are no other way than a better one.
 
-    That one acts on the same, is as sure, costs less, and all that is acted on ends nearly alike.
+    That one acts on the same, is as sure, costs less by the losses ``(p, 3)``, and all that is
+    acted on ends nearly alike.
     """
+    sets, among, dropped = work.sets, work.among, work.dropped
+    preferred = PROTOTYPE if terms.is_typical else DISTANCE
     p, f = rows.shape
     for c in range(p):
         dropped[c] = False
@@ -320,24 +310,23 @@ def _drop_alike(
             is_near = True
             for a in range(f):
                 if (sets[c, a // 64] >> np.uint64(a % 64)) & _ONE:
-                    apart = unit_gap(rows[d, a], rows[c, a], reach[a])
+                    apart = unit_gap(rows[d, a], rows[c, a], terms.reach[a])
                     if apart > _ALIKE:  # what is missing in both is not apart
                         is_near = False
                         break
             if is_near:
                 dropped[c] = True
                 break
-    for c in range(p):
-        among[c] = among[c] and not dropped[c]
+    _leave_out(dropped, among)
 
 
 @part
-def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> None:
-    """Drop candidates of a row that act on the same as a sure one, and are not sure.
+def _drop_outdone(lacks: Floats, work: _Work) -> None:
+    """Drop candidates ``(p,)`` of a row that act on the same as a sure one, and are not sure.
 
     They are that one with weaker numbers.
     """
-    p = len(lacks)
+    sets, among, dropped, p = work.sets, work.among, work.dropped, len(lacks)
     for c in range(p):
         dropped[c] = False
         if not among[c] or lacks[c] <= 0:
@@ -346,7 +335,13 @@ def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> N
             if among[d] and lacks[d] <= 0 and _compare_sets(sets, d, c) == 2:
                 dropped[c] = True
                 break
-    for c in range(p):
+    _leave_out(dropped, among)
+
+
+@part
+def _leave_out(dropped: Flags, among: Flags) -> None:
+    """Let candidates ``(p,)`` no longer count that are dropped."""
+    for c in range(len(among)):
         among[c] = among[c] and not dropped[c]
 
 
@@ -391,6 +386,7 @@ def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
     closest = np.inf
     for s in range(size):
         closest = min(closest, losses[members[s], DISTANCE])
+    limit = _near_limit(closest, terms.within)
     best, least = 0, np.inf
     for s in range(size):
         c = members[s]
@@ -401,8 +397,7 @@ def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
             for k in range(scaled.shape[1]):
                 key += scaled[c, k] * scaled[c, k]
         else:
-            is_near = _is_near(losses[c, DISTANCE], closest, terms.within)
-            key = losses[c, PROTOTYPE] if is_near else np.inf
+            key = losses[c, PROTOTYPE] if losses[c, DISTANCE] <= limit else np.inf
         if key < least:
             best, least = s, key
     return best

@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from proce.arrays import Array, expand
+from proce.compiled.copies import firsts_of
 from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.polishing import as_far, numbers_of
+from proce.methods.searching.polishing import as_far
 from proce.methods.searching.scan import first_of_each_set
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical
-from proce.streams import hash_values
 
 _N_LED = 4  # ways of a row that are led farther, each with a set of actions of its own
 _FARTHER = (1.05, 1.12, 1.2, 1.32, 1.5, 1.75, 2.1, 2.7, 4.0)  # times as far
@@ -43,9 +43,11 @@ def firm_up(
         until it is sure to work.
     """
     distance = np.where(feasible, pool.distance, np.inf)
-    sure = expand(np.where(missing <= 0, distance, np.inf)[:, None], -1, distance.shape[1], -1)
-    acts = hash_values(pool.by_hand.astype(np.float64))
-    closest_sure = np.where(acts[:, :, None] == acts[:, None], sure, np.inf).min(-1)
+    same = firsts_of(pool.by_hand.astype(np.float64))
+    of_each_set = np.full(distance.shape, np.inf)
+    sure = np.where(missing <= 0, distance, np.inf)
+    np.minimum.at(of_each_set, (np.arange(len(same))[:, None], same), sure)
+    closest_sure = np.take_along_axis(of_each_set, same, 1)
     is_closer = distance < closest_sure
     rows = np.flatnonzero(is_closer.any(1))
     nothing = pool.take(np.zeros((len(pool.rows), _N_LED), dtype=np.int64)).infeasible()
@@ -92,9 +94,7 @@ def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Array
     schema = problem.codec.schema
     n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
     level = np.arange(rows.shape[1])[:, None] % np.array(n_levels)
-    is_alone = (
-        near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~numbers_of(problem.codec)
-    )
+    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~problem.codec.is_ordered
     return np.where(is_alone, level, rows)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, lowest_of_each, nth_of_owner, with_rows
-from proce.compiled.copies import groups_of
+from proce.compiled.copies import groups_of, rounded
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.checking import FrameRows, check_candidates
+from proce.methods.searching.pruning import ends_farther
 from proce.methods.searching.shortlist import Shortlist, change_kinds
 from proce.methods.searching.solution import Solution
 from proce.objective import CounterfactualProblem
@@ -66,8 +67,8 @@ def _shorten(
     rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
     checked = check_candidates(problem, frame_rows, owner, rows, changes)
     can_go = checked.passed & realised.by_hand[:, 0].any(-1)
-    if problem.mode == "soft":
-        can_go &= part.final_distance(realised)[:, 0] <= shortlist.losses[line, Loss.DISTANCE]
+    distance = part.final_distance(realised)[:, 0]
+    can_go &= ~ends_farther(problem, distance, shortlist.losses[line, Loss.DISTANCE])
     if problem.likeness is not None:  # an action that makes a row more typical is not for nothing
         told = np.stack([shortlist.rows[line], checked.shown.told()], axis=1)
         before, after = np.moveaxis(part.typicality_loss(told), 1, 0)
@@ -77,7 +78,6 @@ def _shorten(
     if not len(good):
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
-    distance = part.final_distance(realised)[:, 0]
     best = good[lowest_of_each(line[good], distance[good])]  # the closest variant
     replaced = line[best]
     new: dict[str, Array] = {
@@ -115,7 +115,7 @@ def passed_when_shortened(
         own = replaced[nth == turn]  # one of each row at most
         rows[own] = after.rows[own]
         passed[own] = False
-        _, same = groups_of(np.column_stack([after.owner, rows]))
+        _, same = groups_of(np.column_stack([after.owner, rounded(rows)]))
         is_shown = np.isin(same[own], same[passed])
         passed[own] = np.isfinite(after.missing[own]) & ~is_shown
     return passed

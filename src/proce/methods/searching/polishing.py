@@ -5,8 +5,6 @@ same share, and each alone, where the others may make up for what it gives up. I
 this is tried at once, and the closest is kept; the steps become finer from round to round.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
@@ -14,7 +12,6 @@ from proce.compiled.kernel import kernel
 from proce.methods.searching.pruning import leave_out_each, leave_out_more
 from proce.methods.searching.trials import Trials, adopt_closer, try_out
 from proce.objective import CounterfactualProblem
-from proce.schema import Categorical, Codec
 
 _MAX_TURNS = 4  # numbers of a candidate that are drawn in one by one
 _MIN_GAIN = 1e-9
@@ -49,7 +46,7 @@ _ROUNDS = (
 def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
-    n_moved = (best.by_hand[:, 0] & numbers_of(problem.codec)).sum(-1)
+    n_moved = (best.by_hand[:, 0] & problem.codec.is_ordered).sum(-1)
     n_turns = np.minimum(np.where(best.is_feasible[:, 0], n_moved, 0), _MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
         same = np.flatnonzero(n_turns == n)
@@ -99,7 +96,7 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
 
 def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
-    numbers, by_hand = numbers_of(problem.codec), trials.by_hand
+    numbers, by_hand = problem.codec.is_ordered, trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
     way = np.nan_to_num(np.abs((trials.rows - trials.expected) / problem.codec.reach), nan=0.0)
     size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
@@ -133,12 +130,10 @@ def as_far(
     drawn = np.empty(shape)
     draw_in(
         np.ascontiguousarray(trials.rows),
-        np.ascontiguousarray(trials.by_hand),
+        np.ascontiguousarray(trials.by_hand & problem.codec.is_ordered),
         np.ascontiguousarray(trials.expected),
-        numbers_of(problem.codec),
         np.array(pairs),
         np.require(shares, np.float64, ("C", "W")),  # of others there would be another version
-        n_turns,
         drawn,
     )
     return drawn
@@ -152,36 +147,28 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     return try_out(problem, problem.genome.repair(drawn, acts), acts)
 
 
-@lru_cache(maxsize=32)
-def numbers_of(codec: Codec) -> Array:
-    """Return which features ``(f,)`` are numbers or ranks."""
-    return np.array([not isinstance(feature, Categorical) for feature in codec.schema])
-
-
 @kernel
 def draw_in(
     rows: Floats,  # (n, 1, f)
-    by_hand: Flags,  # (n, 1, f)
+    moves: Flags,  # (n, 1, f), which numbers are acted on
     expected: Floats,  # (n, 1, f)
-    is_number: Flags,  # (f,)
     pairs: Floats,  # (p, 2), what the number whose turn it is keeps, and what the others do
     alike: Floats,  # (n, a)
-    n_turns: int,
-    drawn: Floats,  # (n, n_turns * p + a, f); written
+    drawn: Floats,  # (n, turns * p + a, f); written
 ) -> None:
-    """Write variants of each candidate ``n``: one number after the other nearer, or all alike.
+    """Write variants of candidates ``(n, 1, f)``: one number after the other nearer, or all alike.
 
-    In each turn one of the numbers acted on keeps the first share of each pair of its way from
-    where it is expected by itself, and the others keep the second; at last all keep each share
-    ``alike``.
+    In each turn one of the numbers that move keeps the first share of each pair of its way from
+    where it is expected by itself, the others the second; at last all keep each share ``alike``.
     """
-    n_features, n_pairs = len(is_number), len(pairs)
+    n_features, n_pairs = rows.shape[2], len(pairs)
+    n_turns = (drawn.shape[1] - alike.shape[1]) // n_pairs
     for n in range(len(rows)):
         for v in range(drawn.shape[1]):
             turn, number = v // n_pairs, 0  # the numbers that are moved have their turns in order
             for f in range(n_features):
                 value = rows[n, 0, f]
-                if by_hand[n, 0, f] and is_number[f]:
+                if moves[n, 0, f]:
                     if turn >= n_turns:
                         share = alike[n, v - n_turns * n_pairs]
                     else:

@@ -38,15 +38,21 @@ def prune(problem: CounterfactualProblem, trials: Trials) -> Trials:
         for block in _blocks(pruned.by_hand[active]):
             some = pruned.take_rows(active[block])
             shorter = _shorter(problem.take(owner[active[block]]), some)
-            if problem.mode == "soft":  # where all that moves counts, nobody may end farther
-                farther = shorter.distance > some.distance
-                violation = np.where(farther, np.inf, shorter.violation)
-                shorter = replace(shorter, violation=violation)
+            farther = ends_farther(problem, shorter.distance, some.distance)
+            shorter = replace(shorter, violation=np.where(farther, np.inf, shorter.violation))
             pruned, better = adopt_closer(pruned, active[block], shorter, -math.inf, shorter=True)
             shortened.append(better)
         active = np.concatenate(shortened)
         active = active[_can_lose_some(pruned.take_rows(active))]
     return pruned.side_by_side(len(trials.rows))
+
+
+def ends_farther(problem: CounterfactualProblem, distance: Array, before: Array) -> Flags:
+    """Return which actions must stay because nobody may end farther ``(…)`` without them.
+
+    That is so in mode ``soft``, where all that moves counts.
+    """
+    return ~(distance <= before) & (problem.mode == "soft")
 
 
 def _blocks(by_hand: Array) -> list[Array]:

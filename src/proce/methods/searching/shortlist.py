@@ -11,20 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, expand
+from proce.arrays import Array, Floats, Ints, expand
 from proce.causal import Actions
 from proce.explanation import Fronts, changes_of
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts, near_limit
 from proce.methods.searching.firming import firm_up
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.trials import Trials, assess, concatenate
-from proce.methods.searching.typical import most_typical
 from proce.objective import CounterfactualProblem
 from proce.objective.problem import are_sound
+from proce.objective.terms import most_changes
 from proce.search import SearchResult
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
@@ -121,11 +121,12 @@ def make_shortlist(
         pool = _improve(improved, pool, scanned)
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if problem.is_squared else 1)
     if problem.likeness is not None:
-        limit = factor * pool.feasible_distance.min(1)
-        typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
+        limit = near_limit(pool.feasible_distance.min(1), factor)
+        typical = improved.realise(most_typical(search, limit))
         pool = concatenate([pool, assess(improved, typical)])
     judge = _judge_with_firmer if sparse and problem.doubts else _judge
-    realised, losses, _, missing = judge(problem, pool, max_changes)
+    most = most_changes(max_changes)
+    realised, losses, _, missing = judge(problem, pool, most)
     order = choose(
         Pool(realised.point, realised.by_hand, losses, missing),
         Choice(
@@ -147,19 +148,15 @@ def make_shortlist(
         losses[owner, positions],
         realised.expected[owner, positions],
         missing[owner, positions],
-        _fronts(problem, search, max_changes)
-        if keep_fronts
-        else Fronts.empty(realised.point.shape[-1]),
+        _fronts(problem, search, most) if keep_fronts else Fronts.empty(realised.point.shape[-1]),
         _nearest_misses(search),
     )
 
 
-def _judge_with_firmer(
-    problem: CounterfactualProblem, pool: Trials, max_changes: int | None
-) -> _Judged:
+def _judge_with_firmer(problem: CounterfactualProblem, pool: Trials, most: float) -> _Judged:
     """Return what :func:`_judge` does, with closer ways added that are sure to work."""
-    near = _judge(problem, pool, max_changes)
-    firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), max_changes)
+    near = _judge(problem, pool, most)
+    firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), most)
     columns = zip(vars(near.realised).values(), vars(firm.realised).values(), strict=True)
     return _Judged(
         Actions(*(np.concatenate(column, axis=1) for column in columns)),
@@ -169,14 +166,16 @@ def _judge_with_firmer(
     )
 
 
-def _judge(problem: CounterfactualProblem, pool: Trials, max_changes: int | None) -> _Judged:
-    """Return candidates as a person would see them, and what each lacks to be sure."""
+def _judge(problem: CounterfactualProblem, pool: Trials, most: float) -> _Judged:
+    """Return candidates as a person would see them, and what each lacks to be sure.
+
+    One that acts on more than the ``most`` features, or holds them, is not feasible.
+    """
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.without_doubts().score(realised)
     feasible = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
     feasible &= np.isfinite(pool.violation)  # that of copies is not
-    if max_changes is not None:
-        feasible &= realised.count <= max_changes
+    feasible &= realised.count <= most
     missing = missing_chances(problem, realised, feasible)
     return _Judged(realised, scored.losses, feasible, missing)
 
@@ -191,11 +190,7 @@ def _nearest_misses(search: SearchResult) -> Array:
 def _by_lacking(search: SearchResult) -> Array:
     """Return the positions ``(i, n)`` of a population from the least violation to the most."""
     population = search.population
-    order = np.argsort(population.losses[..., Loss.DISTANCE], axis=1, kind="stable")
-    by_violation = np.argsort(
-        np.take_along_axis(population.violation, order, 1), axis=1, kind="stable"
-    )
-    return np.take_along_axis(order, by_violation, 1)
+    return np.lexsort((population.losses[..., Loss.DISTANCE], population.violation))
 
 
 def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
@@ -225,12 +220,8 @@ def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
     n_feasible = np.where(n_feasible > 0, n_feasible, order.shape[1])
     size = min(size, order.shape[1]) - 1
     near = expand(np.arange(size // 2), len(order), -1)
-    steps = np.linspace(0, 1, size - size // 2)
-    far = (
-        (size // 2 + steps * np.maximum((n_feasible - 1 - size // 2), 0)[:, None])
-        .round()
-        .astype(np.int64)
-    )
+    first = np.full_like(n_feasible, size // 2)
+    far = spread(first, n_feasible - 1, np.linspace(0, 1, size - size // 2))
     nth = np.minimum(np.concatenate([near, far], axis=1), n_feasible[:, None] - 1)
     kept = np.take_along_axis(order, nth, 1)
     instances = np.arange(len(order))[:, None]
@@ -239,19 +230,33 @@ def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
     )
 
 
+def spread(first: Ints, last: Ints, shares: Floats) -> Ints:
+    """Return positions ``(i, s)`` at shares ``(s,)`` of the way from first to last ``(i,)``."""
+    way = shares * np.maximum(last - first, 0)[:, None]
+    return (first[:, None] + way).round().astype(np.int64)
+
+
+def most_typical(search: SearchResult, limit: Array) -> Array:
+    """Return genes ``(i, s, g)`` of the candidates that look most like their targets.
+
+    Candidates beyond the distance ``limit (i,)`` and infeasible ones come last.
+    """
+    population = search.population
+    near = (population.violation <= 0) & (population.losses[..., Loss.DISTANCE] <= limit[:, None])
+    order = np.where(near, population.losses[..., Loss.PROTOTYPE], np.inf)
+    first = np.argsort(order, axis=1, kind="stable")[:, :_POOL_SIZE]
+    return population.genes[np.arange(len(first))[:, None], first]
+
+
 def change_kinds(realised: Actions) -> Array:
     """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
     return changes_of(realised.acted_on | realised.consequence, realised.by_hand)
 
 
-def _fronts(
-    problem: CounterfactualProblem, search: SearchResult, max_changes: int | None
-) -> Fronts:
+def _fronts(problem: CounterfactualProblem, search: SearchResult, most: float) -> Fronts:
     """Return the feasible members of populations that no other dominates."""
     population, losses = problem.realise(search.population.genes), search.population.losses
-    is_feasible = search.population.violation <= 0
-    if max_changes is not None:
-        is_feasible = is_feasible & (population.count <= max_changes)
+    is_feasible = (search.population.violation <= 0) & (population.count <= most)
     flags = find_fronts(population.point, losses, is_feasible)
     owner, member = np.nonzero(flags)
     return Fronts(

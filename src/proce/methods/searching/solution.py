@@ -8,7 +8,7 @@ import numpy as np
 from proce.arrays import Array, with_rows
 from proce.explanation.record.outcome import count_actions
 from proce.losses import Loss
-from proce.methods.calls.last_check import LastCheck
+from proce.methods.calls.last_check import LastCheck, first_passed
 from proce.methods.searching.chances import is_better
 from proce.methods.searching.shortlist import Shortlist
 
@@ -74,16 +74,10 @@ class Solution:
 
     def lines_to_show(self, n: int) -> Array:
         """Return the positions in the shortlist of each row's first ``n`` that passed."""
-        return np.flatnonzero(self.check.passed & (self._passed_so_far <= n))
+        lines, _ = first_passed(self.shortlist.owner, self.check.passed, n)
+        return lines
 
     def n_dropped(self, n: int) -> Array:
         """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
-        failed = ~self.check.passed & (self._passed_so_far < n)
+        _, failed = first_passed(self.shortlist.owner, self.check.passed, n)
         return np.bincount(self.shortlist.owner[failed], minlength=len(self.cut_short))
-
-    @cached_property
-    def _passed_so_far(self) -> Array:
-        """For each candidate how many of its row passed up to and with it, ``(n,)``."""
-        owner, passed = self.shortlist.owner, self.check.passed.astype(np.int64)
-        per_row = np.bincount(owner[self.check.passed], minlength=len(self.cut_short))
-        return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]

@@ -7,10 +7,10 @@ from typing import Self
 
 from proce.arrays import Array
 from proce.classifier import AnswerTable, Classifier, TrainedNetwork
+from proce.explanation.record.counterfactuals import SURE
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.searching.chances import SURE
 from proce.objective import (
     CallLimits,
     Clock,

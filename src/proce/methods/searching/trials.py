@@ -69,7 +69,10 @@ class Trials:
         return Trials(*(c[:, 0].reshape(n_rows, -1, *c.shape[2:]) for c in self.columns))
 
     def without_copies(self) -> "Trials":
-        """Return the candidates, those that are like an earlier one of their row infeasible."""
+        """Return the candidates, those that equal an earlier one of their row infeasible.
+
+        What differs by rounding is worked on; which of that is shown is decided where it is chosen.
+        """
         is_first = first_of_each(self.rows, np.ones_like(self.violation, dtype=np.bool_))
         return replace(self, violation=np.where(is_first, self.violation, np.inf))
 

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array, blocks
-from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import Likeness
-from proce.search import SearchResult
 
 NO_LOOKS = (
     "What a typical row of the target looks like could not be learned: the training rows were not"
@@ -109,15 +107,3 @@ def typical_notes(typical: TypicalRows, rows: Array, found: Array) -> list[tuple
     if not typical.is_asked_for:
         return []
     return [(rows[~typical.has(rows)], NO_LOOKS), (found[typical.has(found)], TYPICAL)]
-
-
-def most_typical(search: SearchResult, limit: Array, n: int) -> Array:
-    """Return genes ``(i, n, g)`` of the candidates that look most like their targets.
-
-    Candidates beyond the distance ``limit (i,)`` and infeasible ones come last.
-    """
-    population = search.population
-    near = (population.violation <= 0) & (population.losses[..., Loss.DISTANCE] <= limit[:, None])
-    order = np.where(near, population.losses[..., Loss.PROTOTYPE], np.inf)
-    first = np.argsort(order, axis=1, kind="stable")[:, :n]
-    return population.genes[np.arange(len(first))[:, None], first]

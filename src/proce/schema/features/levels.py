@@ -103,6 +103,11 @@ def find_level(levels: Sequence[Level], value: Any) -> int | None:
     return None
 
 
+def rank_span(n_levels: int) -> int:
+    """Return what ranks are divided by to lie between 0 and 1."""
+    return max(1, n_levels - 1)
+
+
 def shown(levels: Sequence[object], max_levels: int = 8) -> str:
     """Return levels as text for a message, the first few of them where they are many."""
     few = ", ".join(repr(level) for level in levels[:max_levels])

@@ -43,6 +43,13 @@ def test_kernels_give_the_density_at_the_middle_of_the_edge() -> None:
     assert weights(points([-1]), points([1])).item() == pytest.approx(expected)
 
 
+def test_an_edge_far_from_all_kernels_weighs_minus_the_logarithm_of_its_density() -> None:
+    """At 100 standard deviations the density is about e^-5000, which is 0 as a number."""
+    weights = EdgeWeights(1, kernels=points([0], [0]), bandwidth=0.01)
+    expected = 0.1 * (100**2 / 2 + math.log(0.01) + math.log(2 * math.pi) / 2)
+    assert weights(points([0.95]), points([1.05])).item() == pytest.approx(expected)
+
+
 def test_the_kernels_density_is_that_of_scikit_learn() -> None:
     draw = np.random.default_rng(0)
     centres, places = draw.normal(size=(30, 3)), draw.normal(size=(8, 3))

@@ -12,9 +12,10 @@ import numpy as np
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Floats
-from proce.compiled.copies import distinct
+from proce.compiled.copies import distinct, rounded
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.dice.messages import score_of
 from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
@@ -121,8 +122,7 @@ class Dice(Published[DiceSettings]):
 
     def _find(self, task: Task) -> Candidates:
         view, setup = self.prepared_
-        rows = np.tile(task.factual[:, None], (1, task.n, 1))
-        found = np.zeros((len(task), task.n), dtype=np.bool_)
+        collector = CounterfactualCollector.empty(task)
         unfinished = np.zeros(len(task), dtype=np.bool_)
         notes: dict[int, str] = {}
         with DiceProcess(setup, self.start_method) as process:
@@ -133,11 +133,11 @@ class Dice(Published[DiceSettings]):
                     break
                 search = _RowSearch(task, position, view, view.varied(task, position))
                 best, note = search.run(process, self.settings_.seconds_per_row)
-                rows[position, : len(best)], found[position, : len(best)] = best, True
+                collector.fill(position, best)
                 unfinished[position] = task.over
                 if note:
                     notes[position] = note
-        return Candidates(rows, found, unfinished, notes=notes)
+        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
 
 @dataclass(eq=False)
@@ -193,7 +193,7 @@ class _RowSearch:
 
     def _nearest(self, rows: Array) -> Array:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
-        rows = rows[distinct(rows)]
+        rows = rows[distinct(rounded(rows))]
         gower = MixedDistance.gower(self.view.codec)
         distance = gower.mean(rows, self.task.factual[self.position])
         return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]

@@ -12,7 +12,7 @@ from proce.classifier import Classifier, InputEncoding, TrainedNetwork
 from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.errors import ModelInterfaceError
 from proce.methods.published.dice.messages import score_of
-from proce.schema import Codec, Continuous
+from proce.schema import Codec
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,22 +64,21 @@ class DiceNetwork:
                 " 'label', since a gradient does not pass through a function of a frame; use"
                 " method='genetic' or 'random'."
             )
-        features = enumerate(codec.schema)
-        numbers = [position for position, feature in features if isinstance(feature, Continuous)]
+        numbers = np.flatnonzero(codec.is_number).tolist()
         levels = [(position, code) for position, seen in enumerate(codes) for code in seen]
         columns = [(position, None) for position in numbers] + levels  # of DiCE's input
         matrix = np.zeros((len(columns), encoding.width), np.float32)
         shift = np.zeros(encoding.width, np.float32)
-        source = encoding.source.tolist()
+        source, low, high = encoding.source.tolist(), codec.to_unit(low), codec.to_unit(high)
         for row, (position, code) in enumerate(columns):
             first = source.index(position)  # the feature's first column of our input
             if code is None:
-                matrix[row, first] = (high[position] - low[position]) / codec.span[position]
-                shift[first] = (low[position] - codec.low[position]) / codec.span[position]
-            elif encoding.codes[position] is None:
-                matrix[row, first] = code
-            else:
+                matrix[row, first] = high[position] - low[position]
+                shift[first] = low[position]
+            elif encoding.n_levels[position]:
                 matrix[row, first + code] = 1
+            else:
+                matrix[row, first] = code
         return cls(network, encoding, torch.from_numpy(matrix), torch.from_numpy(shift))
 
     def of_row(

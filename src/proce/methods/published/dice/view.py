@@ -78,8 +78,7 @@ class DiceView:
     @property
     def numbers(self) -> list[str]:
         """The features that are numbers, as DiCE knows them."""
-        features = zip(self.names, self.codec.schema, strict=True)
-        return [name for name, feature in features if isinstance(feature, Continuous)]
+        return [self.names[position] for position in np.flatnonzero(self.codec.is_number)]
 
     def data(self, predicted: Array) -> Any:
         """Return DiCE's own record of the training rows, given the predicted class of each."""

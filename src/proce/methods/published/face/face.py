@@ -15,6 +15,7 @@ from proce.compiled.copies import distinct
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.face.graph import FaceSettings, points_of
 from proce.methods.published.face.regions import PathRegion, PathRegions
 from proce.methods.published.published import Published
@@ -60,14 +61,14 @@ class Face(Published[FaceSettings]):
 
     def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> PathRegions:
         settings: FaceSettings = self.settings_
-        rows = common.rows[distinct(common.rows)]
-        if len(rows) <= settings.n_neighbours:
+        positions = distinct(common.rows)
+        if len(positions) <= settings.n_neighbours:
             raise SearchError(
-                f"the training frame has {len(rows)} different rows, and n_neighbours is"
+                f"the training frame has {len(positions)} different rows, and n_neighbours is"
                 f" {settings.n_neighbours}; expected more rows than neighbours. Lower"
                 " n_neighbours in FaceSettings, or fit on more rows."
             )
-        regions = PathRegions.fit(common, rows, settings)
+        regions = PathRegions.fit(common, positions, settings)
         if progress is not None:
             progress(Progress("fit", 1, 1))
         return regions
@@ -77,14 +78,12 @@ class Face(Published[FaceSettings]):
         for position in range(len(task)):
             task.report(position + 1)
             results.append(self._find_paths(task, position))
-        rows = np.tile(task.factual[:, None], (1, task.n, 1))
-        found = np.zeros((len(task), task.n), dtype=np.bool_)
+        collector = CounterfactualCollector.empty(task)
         for position, result in enumerate(results):
-            rows[position, : len(result.rows)] = result.rows
-            found[position, : len(result.rows)] = True
+            collector.fill(position, result.rows)
         return Candidates(
-            rows,
-            found,
+            collector.rows,
+            collector.filled,
             np.array([result.unfinished for result in results]),
             tuple(result.steps for result in results),
             {position: result.note for position, result in enumerate(results) if result.note},

@@ -14,11 +14,11 @@ from typing import Literal, cast, get_args
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
 from sklearn.neighbors import NearestNeighbors
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Ints, blocks
+from proce.compiled.elementary import exponentials, logarithms
 from proce.errors import SearchError
 from proce.schema import Categorical, Codec
 
@@ -117,9 +117,10 @@ class EdgeWeights:
         """Return the weights ``(p,)`` of edges between points ``(p, e)``."""
         length = edge_lengths(first, second)
         if self.kernels is None:
-            return length * np.log1p(length / self.radius)  # z = (radius / length)^D
-        log_density = self.log_density((first + second) / 2)
-        return length * np.logaddexp(0.0, -log_density / self.n_dimensions)
+            return length * logarithms(1 + length / self.radius)  # z = (radius / length)^D
+        rarity = -self.log_density((first + second) / 2) / self.n_dimensions
+        above = np.maximum(rarity, 0.0)  # log(1 + exp(rarity)), of which no power overflows
+        return length * (above + logarithms(1 + exponentials(-np.abs(rarity))))
 
     def log_density(self, points: Array) -> Array:
         """Return the logarithm of the kernels' density ``(p,)`` at points ``(p, e)``."""
@@ -128,8 +129,14 @@ class EdgeWeights:
         scale = math.log(2 * math.pi * self.bandwidth**2) * self.n_dimensions / 2
         parts = blocks(points, _MAX_EDGES_AT_ONCE)
         squares = (cdist(part, kernels, "sqeuclidean") for part in parts)
-        logs = [logsumexp(-square / (2 * self.bandwidth**2), -1) for square in squares]
+        logs = [_log_sum(-square / (2 * self.bandwidth**2)) for square in squares]
         return np.concatenate(logs) - math.log(len(kernels)) - scale
+
+
+def _log_sum(logs: Array) -> Array:
+    """Return the logarithm of the sum of what has logarithms ``(p, s)``, ``(p,)``."""
+    highest = logs.max(-1)
+    return highest + logarithms(exponentials(logs - highest[:, None]).sum(-1))
 
 
 def edge_lengths(first: Array, second: Array) -> Array:

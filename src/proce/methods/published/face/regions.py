@@ -9,7 +9,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from proce.arrays import Array, Floats, Ints, blocks, expand
-from proce.classifier import decide
 from proce.compiled.copies import groups_of, members_of
 from proce.latent.prototype import nearest_of
 from proce.methods.published.face.graph import (
@@ -148,12 +147,12 @@ class PathRegions:
     epsilon: float
 
     @classmethod
-    def fit(cls, common: CommonFit, rows: Array, settings: FaceSettings) -> "PathRegions":
-        """Return the regions of distinct training rows ``(n, f)``, each with its graph."""
+    def fit(cls, common: CommonFit, distinct: Ints, settings: FaceSettings) -> "PathRegions":
+        """Return the regions of distinct training rows, given by position, each with its graph."""
         codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
+        rows, predicted = common.rows[distinct], common.predicted[distinct]
         parts = blocks(rows, _MAX_ROWS_PER_CALL)
         probabilities = np.concatenate([common.classifier.predict_proba(part) for part in parts])
-        predicted = decide(probabilities, common.classifier.threshold)
         keys = _region_keys(codec, rows)
         firsts, region = groups_of(keys)
         groups = members_of(region)

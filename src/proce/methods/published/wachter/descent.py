@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from proce.adam import Adam
 from proce.arrays import Flags, Floats, Ints
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.relaxation import FeasibleSet
@@ -13,7 +14,7 @@ from proce.schema import MixedDistance
 # The decay rates of Adam. A descent has a few dozen steps, in which what began to move must be able
 # to return: longer memories than these leave it on the way.
 _MEAN_DECAY, _SQUARE_DECAY = 0.5, 0.5
-_MIN_ROOT = 1e-12  # Adam divides by a root, which must not be zero
+_LEAST_ROOT = 1e-12  # Adam divides by a root, which must not be zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +64,15 @@ class Descent:
         n_steps, step_size
             How many steps are taken, and the size of the first; it falls to zero.
         """
-        mean, square = np.zeros_like(points), np.zeros_like(points)
+        zeros = np.zeros_like(points)
+        adam = Adam(zeros, zeros.copy(), _MEAN_DECAY, _SQUARE_DECAY, _LEAST_ROOT)
         for step in range(n_steps):
             if self.task.over:
                 break
             gradient = self._gradient(feasible, points, trade_off, positions)
-            mean = _MEAN_DECAY * mean + (1 - _MEAN_DECAY) * gradient
             shared = _share_largest(feasible, np.square(gradient))
-            square = _SQUARE_DECAY * square + (1 - _SQUARE_DECAY) * shared
-            rate = step_size * (1 - step / n_steps) / (1 - _MEAN_DECAY ** (step + 1))
-            root = np.sqrt(square / (1 - _SQUARE_DECAY ** (step + 1))) + _MIN_ROOT
-            moved = feasible.project(points - rate * feasible.relaxed.span * mean / root)
+            move = adam.step(gradient, shared, step_size * (1 - step / n_steps))
+            moved = feasible.project(points - feasible.relaxed.span * move)
             # A number that would pass its own value stops there: beyond it the distance grows.
             crossed = (points - feasible.start) * (moved - feasible.start) < 0
             points = np.where(crossed, feasible.start, moved)

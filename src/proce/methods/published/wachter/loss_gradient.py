@@ -28,7 +28,7 @@ def loss_gradient(
     network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
     # A probability too small for the weights' numbers still has a logarithm with a gradient, so
     # the loss is differentiated as a whole.
-    return network.loss_and_gradient(points, target, _LOSSES[loss])[1]
+    return network.loss_gradient(points, target, _LOSSES[loss])
 
 
 def _squared(chances: Tensor) -> Tensor:
@@ -36,6 +36,7 @@ def _squared(chances: Tensor) -> Tensor:
 
 
 def _cross_entropy(chances: Tensor) -> Tensor:
+    # `losses.loss_of_chance` ends at 1e-12, where there would be no gradient to follow any more.
     return -chances.clamp(min=torch.finfo(chances.dtype).tiny).log()
 
 

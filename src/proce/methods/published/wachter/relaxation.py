@@ -12,6 +12,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints, flatten
 from proce.classifier import InputEncoding
 from proce.schema import Continuous, Schema
+from proce.schema.features.levels import rank_span
 from proce.search import Genome
 
 
@@ -46,16 +47,15 @@ class RelaxedEncoding:
         number_columns, blocks, weighted_features = [], [], []
         span = np.ones(encoding.width)
         start = 0
-        for position, (feature, codes) in enumerate(zip(schema, encoding.codes, strict=True)):
-            if codes is None:
+        for position, (feature, n_levels) in enumerate(zip(schema, encoding.n_levels, strict=True)):
+            if n_levels:
+                blocks.append(np.arange(start, start + n_levels))
+                weighted_features.append(position)
+            else:
                 number_columns.append(start)
                 if not isinstance(feature, Continuous):
-                    span[start] = max(1, len(feature.levels) - 1)
-                start += 1
-            else:
-                blocks.append(np.arange(start, start + len(codes)))
-                weighted_features.append(position)
-                start += len(codes)
+                    span[start] = rank_span(len(feature.levels))
+            start += n_levels or 1
         longest = max((len(block) for block in blocks), default=0)
         weight_columns = np.full((len(blocks), longest), encoding.width)
         for block, line in zip(blocks, weight_columns, strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, cells_differ
-from proce.compiled.copies import groups_of
+from proce.compiled.copies import groups_of, rounded
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
 from proce.explanation.record.outcome import Change, count_actions
@@ -42,7 +42,7 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
     front = row.front
     if front is None or front.changes is None:
         return told
-    firsts, group = groups_of(np.concatenate([row.rows, front.rows]))
+    firsts, group = groups_of(rounded(np.concatenate([row.rows, front.rows])))
     others = np.flatnonzero(firsts[group[n_told:]] >= n_told)
     rows, losses = front.rows[others], front.losses[others]
     kinds = _kinds(row, rows, front.changes[others])

@@ -99,8 +99,8 @@ def _residual(scm: StructuralCausalModel, name: str) -> float | None:
     feature = scm.codec.schema.features[position]
     if error is None or not isinstance(feature, Continuous | Ordinal):
         return None
-    whole = scm.codec.span[position].item()
-    return error * (whole if isinstance(feature, Continuous) else len(feature.levels) - 1)
+    whole: float = (scm.codec.span * scm.codec.reach)[position].item()
+    return error * whole
 
 
 def _residual_text(feature: Feature, residual: float) -> str:
