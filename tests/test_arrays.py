@@ -21,10 +21,10 @@ def test_a_missing_cell_is_the_same_as_a_missing_one_and_no_other(
     assert cells_differ(np.array([other]), np.array([own])).tolist() == [differs]
 
 
-def test_what_differs_by_rounding_is_the_same_where_that_is_asked_for() -> None:
-    rows, others = np.array([0.1, 0.2, NAN]), np.array([0.1 + 1e-12, 0.2 + 1e-6, 0.3])
-    assert cells_differ(rows, others).tolist() == [True, True, True]
-    assert cells_differ(rows, others, 1e-9).tolist() == [False, True, True]
+def test_any_difference_but_that_of_the_sign_of_zero_is_one_unless_rounding_is_allowed() -> None:
+    rows, others = np.array([0.1, 0.0, NAN]), np.array([0.1 + 1e-12, -0.0, 0.3])
+    assert cells_differ(rows, others).tolist() == [True, False, True]
+    assert cells_differ(rows, others, 1e-9).tolist() == [False, False, True]
 
 
 def test_candidates_are_compared_with_the_row_of_their_person() -> None:

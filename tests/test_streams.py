@@ -129,3 +129,9 @@ def test_genes_in_another_order_have_another_hash():
 def test_equal_rows_draw_the_same_numbers_whatever_the_sign_of_their_zeros():
     a, b = stream.row_keys(np.array([[0.0, 1.0], [-0.0, 1.0]])).tolist()
     assert a == b
+
+
+def test_a_missing_number_draws_otherwise_than_any_number():
+    rows = np.array([[np.nan, 1.0], [-np.nan, 1.0], [-9.0, 1.0]])
+    missing, again, number = stream.row_keys(rows).tolist()
+    assert missing == again != number

@@ -49,6 +49,9 @@ def scatter(values: Array, axis: int, index: Array, given: Any) -> Array:
 def cells_differ(rows: Array, others: Array, tolerance: Any = 0.0) -> Array:
     """Return which cells of rows are not those of others; two missing cells are the same.
 
+    What does not change is kept to the last bit, so any difference counts unless values were
+    computed anew.
+
     Parameters
     ----------
     rows, others
@@ -86,6 +89,14 @@ def steps_within(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]
 def even_codes(draws: Any, count: Any) -> Any:
     """Return whole numbers from 0 to below a count, each as likely, of draws from 0 to 1."""
     return np.minimum(np.floor(draws * count), count - 1)
+
+
+def lower_median(values: Array) -> Array:
+    """Return the medians along the first axis, the lower of two; NaN where all is missing."""
+    ordered, n_known = np.sort(values, axis=0), (~np.isnan(values)).sum(0)  # NaN comes last
+    middle = np.maximum(n_known - 1, 0) // 2
+    medians: Array = np.take_along_axis(ordered, middle[None], 0)[0]
+    return medians
 
 
 def lowest_of_each(owner: Array, key: Array) -> Ints:

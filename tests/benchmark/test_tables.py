@@ -52,6 +52,18 @@ def test_the_best_is_marked_by_the_data_even_where_proce_loses() -> None:
     assert not ours["IM1"].best
 
 
+def test_values_that_look_equal_share_the_best() -> None:
+    """Of numbers three digits are shown, of a share a tenth of a percent."""
+    values = {"ProCE": 0.12341, "FACE": 0.12349, "Wachter": 0.1247}
+    lines = [line(name, "im1", value) for name, value in values.items()]
+    lines += [line(name, "target_class_validity", value / 100) for name, value in values.items()]
+    (table,) = build_tables(pd.DataFrame(lines))[:1]
+    ours, face, wachter = (cells(table, name) for name in values)
+    assert (ours["IM1"].text, face["IM1"].text, wachter["IM1"].text) == ("0.123", "0.123", "0.125")
+    assert (ours["IM1"].best, face["IM1"].best, wachter["IM1"].best) == (True, True, False)
+    assert ours["%Tcv"] == face["%Tcv"] == wachter["%Tcv"] == TableCell("0.1", best=True)
+
+
 def test_p_values_and_the_papers_own_figures_stand_beside_ours() -> None:
     table = build_tables(SUMMARY)[0]
     wachter, face = cells(table, "Wachter"), cells(table, "FACE")

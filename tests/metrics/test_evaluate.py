@@ -252,6 +252,12 @@ def test_changes_without_a_mark_are_actions(world):
     assert table.loc["action_cost", "mean"] == pytest.approx(0.4 + 0.3)  # it would have been 7
 
 
+def test_a_change_however_small_counts_as_often_as_it_is_marked(world):
+    item = world.explained({"study": ("action", 2 + 5e-9), "skill": ("unmarked", 3 + 5e-9)})
+    table = proce.evaluate(world.result(item)).summary()
+    assert table.loc[["n_actions", "sparsity"], "mean"].tolist() == [2, 2]
+
+
 def test_another_level_costs_one_whichever_it_is(world):
     item = world.explained({"city": ("action", "c"), "grade": ("action", "middle")})
     table = proce.evaluate(world.result(item), truth=world.truth).summary()

@@ -36,6 +36,15 @@ def test_a_missing_number_is_no_farther_from_one_far_outside_than_anywhere():
     assert nearest.tolist() == MixedDistance.gower(codec).mean(row, member).tolist() == [0.5]
 
 
+def test_the_outlier_factor_of_a_missing_number_does_not_grow_with_how_far_out_others_are():
+    """Two members 1/10 apart have the density 10, and a row 1/2 from the nearer one has 2."""
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [0.0, 1.0]})
+    codec = Codec.fit(Schema([Continuous("a"), Continuous("b")]), frame)
+    members, one = np.array([[2.0, 0.0], [2.0, 0.2]]), np.ones(1, dtype=np.int64)
+    pair = Neighbourhood.fit(codec, members, np.ones(2, dtype=np.int64), 2)
+    assert pair.outlier_factor(np.array([[math.nan, 0.0]]), one).item() == pytest.approx(5)
+
+
 def test_only_rows_that_the_model_puts_in_the_target_count():
     predicted = np.array([1, 0, 0, 0, 0])
     both = around(predicted).nearest(column(0.9, 0.9), np.array([1, 0]))

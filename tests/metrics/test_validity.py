@@ -147,6 +147,19 @@ def test_read_strictly_a_condition_speaks_where_a_rule_of_a_search_does():
     assert rule("a ~> c").holds(before, after, mechanisms).tolist() == [True, False, True, False]
 
 
+def test_both_readings_see_what_is_next_to_the_grid_on_the_grid():
+    """A person is shown the point of the grid: nothing moved."""
+    codec = Codec.fit(Schema([Continuous("a"), Continuous("c", step=1)]), FRAME[["a", "c"]])
+    before, after = np.array([[0.5, 0.5]]), np.array([[0.6, 0.5 + 5e-8]])
+    follows, mechanisms = Rule.parse("a ~> c", codec), {"c": lambda rows: rows[..., 0]}
+    by_direction = causal_constraint_validity([follows], before, after, flags(1))
+    strictly = causal_constraint_validity(
+        [follows], before, after, flags(1), reading="strict", mechanisms=mechanisms
+    )
+    assert (by_direction.triggered, by_direction.valid) == (1, 0)
+    assert (strictly.triggered, strictly.valid) == (1, 0)
+
+
 def test_the_strict_reading_needs_the_mechanism_of_each_effect():
     with pytest.raises(RuleError, match=r"rule 'a, b ~> c' needs the mechanism of 'c'.*reading="):
         measured(["a, b ~> c"], *rows_at((0.1, 0.1, 0.1)), reading="strict")

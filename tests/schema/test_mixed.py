@@ -67,7 +67,7 @@ def test_a_missing_rank_is_as_far_from_the_first_as_from_the_last(rank: float) -
     assert MixedDistance.gower(CODEC)(missing, known).tolist() == [0.0, 0.0, 1.0, 0.0]
 
 
-def test_the_nearest_row_is_that_of_the_least_mean_and_the_first_of_equals() -> None:
+def test_neighbours_are_those_of_the_least_mean_and_the_first_of_equals() -> None:
     draw = np.random.default_rng(0)
     rows, others = (draw.random((n, 4)) * [3, 3, 1, 1] for n in (40, 300))
     for some in (rows, others):
@@ -75,7 +75,9 @@ def test_the_nearest_row_is_that_of_the_least_mean_and_the_first_of_equals() -> 
         some[draw.random(len(some)) < 0.2, 0] = math.nan
     gower = MixedDistance.gower(CODEC)
     apart = gower.mean(rows[:, None], others)
-    nearest = gower.nearest(rows, others)
-    assert np.allclose(apart[np.arange(40), nearest], apart.min(-1), rtol=1e-15, atol=0)
-    assert gower.nearest(rows, np.concatenate([others, others])).tolist() == nearest.tolist()
-    assert gower.nearest(others[:3], others).tolist() == [0, 1, 2]
+    near, distances = gower.neighbours(rows, others, 5)
+    assert np.allclose(distances, np.sort(apart)[:, :5], rtol=1e-14, atol=0)
+    assert np.allclose(np.take_along_axis(apart, near, -1), distances, rtol=1e-14, atol=0)
+    twice, _ = gower.neighbours(rows, np.concatenate([others, others]), 1)
+    assert twice.tolist() == near[:, :1].tolist()
+    assert gower.neighbours(others[:3], others, 1)[0].tolist() == [[0], [1], [2]]

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.arrays import Array
+from proce.compiled.cells import on_grid
+from proce.compiled.kernel import kernel
 from proce.schema import Categorical, Codec, Continuous, Schema
 from proce.schema.codec import entries_on_step
 from proce.schema.raw_grid import on_step, raw_cells
@@ -82,6 +84,22 @@ def test_values_are_those_of_a_few_lines_of_numpy(counts: list[int]) -> None:
     raw = np.where(keeps_whole & (np.abs(raw - np.rint(raw)) <= tolerance), np.rint(raw), raw)
     expected = np.where(on_grid, np.rint(steps) * numerator / denominator, raw)
     np.testing.assert_allclose(CODEC.to_raw(rows), expected, rtol=1e-15)
+
+
+@kernel
+def put_on_grid(entries: Array, origin: float, step: float) -> None:
+    for n in range(len(entries)):
+        entries[n] = on_grid(entries[n], origin, step)
+
+
+def test_entries_and_raw_values_half_way_between_steps_are_rounded_alike() -> None:
+    tenths = CODEC.schema.position("tenths")
+    between = np.arange(-5_000, 45_000) / 10 + 0.05
+    entries = (between - CODEC.low[tenths]) / CODEC.span[tenths]
+    put_on_grid(entries, *(part[tenths].item() for part in CODEC.grid))
+    rounded = on_step(CODEC.schema["tenths"], between)
+    assert np.array_equal(CODEC.raw_numbers(tenths, entries), rounded)
+    assert not (np.rint(10 * rounded) % 2).any()
 
 
 def test_numbers_are_rounded_to_the_multiples_of_a_step_as_they_would_be_written() -> None:

@@ -5,8 +5,9 @@ predicted as the row's own class, and that of all rows. Those of an evaluation a
 and never shared with an explainer; an explainer that looks for typical rows trains its own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -81,13 +82,25 @@ class Judges:
     def im1_and_im2(
         self, rows: Array, target: int | Array, own: int | Array, norm: Norm = "squared"
     ) -> tuple[Array, Array]:
-        """Return :meth:`im1` and :meth:`im2` of rows, for which each auto-encoder is asked once."""
+        """Return :meth:`im1` and :meth:`im2` of rows."""
+        return self.by_norm(rows, target, own, (norm,))[norm]
+
+    def by_norm(
+        self,
+        rows: Array,
+        target: int | Array,
+        own: int | Array,
+        norms: Sequence[Norm] = get_args(Norm),
+    ) -> dict[Norm, tuple[Array, Array]]:
+        """Return :meth:`im1_and_im2` in each norm; each auto-encoder is asked once."""
         inputs, common = self.of_all.columns.exact_outputs(rows), _rebuild(self.of_all, rows)
         rebuilt = np.stack([_rebuild(judge, rows) for judge in self.by_class])  # (k, i, w)
-        errors, gaps = _norm(rebuilt - inputs, norm), _norm(rebuilt - common, norm)  # (k, i)
-        lines = np.arange(len(rows))
-        im1 = errors[target, lines] / (errors[own, lines] + _EPSILON)
-        return im1, gaps[target, lines] / (_norm(inputs, norm) + _EPSILON)
+        lines, found = np.arange(len(rows)), {}
+        for norm in norms:
+            errors, gaps = _norm(rebuilt - inputs, norm), _norm(rebuilt - common, norm)  # (k, i)
+            im1 = errors[target, lines] / (errors[own, lines] + _EPSILON)
+            found[norm] = im1, gaps[target, lines] / (_norm(inputs, norm) + _EPSILON)
+        return found
 
 
 def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:

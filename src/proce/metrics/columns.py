@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, cells_differ
 from proce.explanation import Change, Explanations, Outcome, done_by_hand
 from proce.schema import Codec
 
@@ -54,7 +54,7 @@ class CounterfactualColumns:
         ways = record.counterfactuals.owned_by(searched)
         owner = searched[ways.owner]
         factual = record.factual[owner]
-        changed = cells_differ(ways.rows, factual, MIN_DIFFERENCE)
+        changed = cells_differ(ways.rows, factual)
         unmarked = (ways.changes == Change.NONE) & changed
         return cls(
             searched=record.positions[searched],

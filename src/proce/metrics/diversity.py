@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, cells_differ
 from proce.metrics.columns import CounterfactualColumns
 from proce.schema import Codec, MixedDistance
 
@@ -24,7 +24,7 @@ def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
 
 def features_touched(columns: CounterfactualColumns) -> Array:
     """Return how many features some counterfactual of each row changes, ``(i,)``."""
-    changed = cells_differ(columns.rows, columns.factual, MIN_DIFFERENCE)
+    changed = cells_differ(columns.rows, columns.factual)
     touched = np.zeros((len(columns.searched), changed.shape[1]), dtype=np.bool_)
     np.logical_or.at(touched, columns.owner, changed)
     return touched.sum(-1).astype(np.float64)

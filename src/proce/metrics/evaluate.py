@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, ask_frame, kept_by
 from proce.explanation import Explanations
@@ -104,7 +104,7 @@ def evaluate(
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
     values = _proximity(codec, columns, rows) | _diversity(codec, columns, found)
-    values["sparsity"] = cells_differ(found.rows, found.factual, MIN_DIFFERENCE).sum(-1)
+    values["sparsity"] = cells_differ(found.rows, found.factual).sum(-1)
     robust = own if train is None else Codec.fit(own.schema, train, "bulk")
     if robust.by_range is not robust or train is not None:
         values["robust_distance"] = robust_distance(robust, own, found.factual, found.rows)
@@ -205,8 +205,11 @@ def _recourse(
 
 
 def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Array]:
-    rows, target, own = columns.rows, columns.target, columns.predicted
-    im1, im2 = judges.im1_and_im2(rows, target, own)
-    values = {"im1": im1, "im2": im2}
-    im1, im2 = judges.im1_and_im2(rows, target, own, norm="unsquared")
-    return values | {"im1_unsquared": im1, "im2_unsquared": im2}
+    by_norm = judges.by_norm(columns.rows, columns.target, columns.predicted)
+    (im1, im2), (im1_unsquared, im2_unsquared) = by_norm["squared"], by_norm["unsquared"]
+    return {
+        "im1": im1,
+        "im2": im2,
+        "im1_unsquared": im1_unsquared,
+        "im2_unsquared": im2_unsquared,
+    }

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.neighbors import LocalOutlierFactor
 
 from proce.arrays import Array
 from proce.compiled.copies import distinct
-from proce.metrics.gower import gower_points
 from proce.schema import Codec, MixedDistance
 
 _ClassMeasure = Callable[[Array, int], Array | float]  # rows (i, f) and a class -> (i,)
@@ -21,8 +19,8 @@ _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with the
 class Neighbourhood:
     """The training rows that a model puts in each class, and how dense they lie.
 
-    Distances are Gower's; densities are of :func:`~proce.metrics.gower.gower_points`. They are of
-    *distinct* rows: people with the same values would make a place infinitely dense.
+    Distances are Gower's. Densities are of *distinct* rows: people with the same values would make
+    a place infinitely dense.
 
     Attributes
     ----------
@@ -40,7 +38,7 @@ class Neighbourhood:
     members: tuple[Array, ...]
     seed: int = 0
     max_rows: int = _MAX_ROWS
-    _models: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _crowds: dict[int, "_Crowd"] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def fit(
@@ -94,21 +92,53 @@ class Neighbourhood:
 
     def _nearest_distances(self, rows: Array, target: int) -> Array | float:
         others, gower = self.members[target], MixedDistance.gower(self.codec)
-        return gower.mean(rows, others[gower.nearest(rows, others)]) if len(others) else np.nan
+        return gower.neighbours(rows, others, 1)[1][:, 0] if len(others) else np.nan
 
     def _outlier_factors(self, rows: Array, target: int) -> Array | float:
         others = self.members[target]
         if len(others) < 2:
             return np.nan
-        if target not in self._models:
+        gower = MixedDistance.gower(self.codec)
+        if target not in self._crowds:
             if len(others) > self.max_rows:
                 draw = np.random.default_rng(self.seed)
                 others = others[draw.choice(len(others), self.max_rows, replace=False)]
-            model = LocalOutlierFactor(
-                min(_N_NEIGHBOURS, len(others) - 1),
-                algorithm="kd_tree",
-                metric="manhattan",
-                novelty=True,
-            )
-            self._models[target] = model.fit(gower_points(self.codec, others))
-        return -self._models[target].score_samples(gower_points(self.codec, rows))
+            self._crowds[target] = _Crowd.of(gower, others)
+        return self._crowds[target].outlier_factors(gower, rows)
+
+
+class _Crowd(NamedTuple):
+    """Rows, and how dense each of them lies among its neighbours.
+
+    Attributes
+    ----------
+    rows
+        ``(n, f)``, distinct rows, two at least.
+    reach
+        ``(n,)``, how far the farthest neighbour of each is.
+    density
+        ``(n,)``, the local reachability density of each.
+    """
+
+    rows: Array
+    reach: Array
+    density: Array
+
+    @classmethod
+    def of(cls, gower: MixedDistance, rows: Array) -> "_Crowd":
+        """Return rows with their densities."""
+        near, apart = gower.neighbours(rows, rows, min(_N_NEIGHBOURS + 1, len(rows)))
+        near, apart = near[:, 1:], apart[:, 1:]  # the nearest of all is the row itself
+        reach = apart[:, -1]
+        return cls(rows, reach, _density(reach[near], apart))
+
+    def outlier_factors(self, gower: MixedDistance, rows: Array) -> Array:
+        """Return how much less dense others ``(i, f)`` lie than their neighbours, ``(i,)``."""
+        near, apart = gower.neighbours(rows, self.rows, min(_N_NEIGHBOURS, len(self.rows) - 1))
+        return self.density[near].mean(1) / _density(self.reach[near], apart)
+
+
+def _density(reach: Array, apart: Array) -> Array:
+    """Return the density where neighbours ``(i, k)`` with their reaches are so far apart."""
+    density: Array = 1 / np.maximum(reach, apart).mean(1)
+    return density

@@ -7,7 +7,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.metrics.means import mean_of
-from proce.schema import Codec, Continuous, MixedDistance
+from proce.schema import Codec, MixedDistance
 
 
 def categorical_proximity(
@@ -50,11 +50,9 @@ def levels_kept(codec: Codec, factual: Array, rows: Array) -> Array:
     The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. The result is
     NaN where no feature has levels.
     """
-    numbers = _numbers(codec)
-    levels = [position for position in range(len(codec.schema)) if position not in numbers]
-    if not levels:
+    if codec.is_number.all():
         return np.full(len(rows), np.nan)
-    return (factual[:, levels] == rows[:, levels]).sum(-1).astype(np.float64)
+    return (factual == rows)[:, ~codec.is_number].sum(-1).astype(np.float64)
 
 
 def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
@@ -62,10 +60,10 @@ def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
 
     The distance is NaN where no feature is a number.
     """
-    numbers = _numbers(codec)
-    if not numbers:
+    if not codec.is_number.any():
         return np.full(len(rows), np.nan)
-    return np.nansum(np.square(rows - factual)[:, numbers], axis=-1)  # 0 where one is missing
+    squares = np.square(rows - factual)[:, codec.is_number]
+    return np.nansum(squares, axis=-1)  # 0 where one is missing
 
 
 def mad_l1(codec: Codec, factual: Array, rows: Array, train: Array) -> Array:
@@ -74,10 +72,9 @@ def mad_l1(codec: Codec, factual: Array, rows: Array, train: Array) -> Array:
     The deviations are those of training rows ``(n, f)``. The distance is NaN where no feature is a
     number.
     """
-    numbers = _numbers(codec)
-    if not numbers:
+    if not codec.is_number.any():
         return np.full(len(rows), np.nan)
-    return MixedDistance.by_deviation(codec, train)(rows, factual)[:, numbers].sum(-1)
+    return MixedDistance.by_deviation(codec, train)(rows, factual)[:, codec.is_number].sum(-1)
 
 
 def robust_distance(scale: Codec, codec: Codec, factual: Array, rows: Array) -> Array:
@@ -92,12 +89,6 @@ def robust_distance(scale: Codec, codec: Codec, factual: Array, rows: Array) -> 
     """
     before, after = (scale.to_unit(codec.to_raw(each)) for each in (factual, rows))
     return MixedDistance.gower(scale).mean(after, before)
-
-
-def _numbers(codec: Codec) -> list[int]:
-    """Return the positions of the features that are numbers."""
-    features = enumerate(codec.schema)
-    return [position for position, feature in features if isinstance(feature, Continuous)]
 
 
 def _mean_found(values: Array, found: Array | None) -> float:

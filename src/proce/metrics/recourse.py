@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
@@ -144,7 +144,7 @@ def recourse(
         return _no_recourse(n_searched)
     taken = take_actions(columns, truth, seed)
     succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
-    moved = cells_differ(taken.reached, columns.factual, MIN_DIFFERENCE)
+    moved = cells_differ(taken.reached, columns.factual)
     follows = ~columns.by_hand & truth.codec.is_number & moved
     return Recourse(
         success=float(succeeded.sum()) / n_searched,

@@ -63,4 +63,6 @@ def outcome_on_step(
     truth: StructuralCausalModel, position: int, columns: Array, noise: Array
 ) -> Array:
     """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
+    # Onto its multiples, where the draw of the data puts everybody; advice goes by whole steps
+    # from where a person is, who need not stand on one of them (as `kernels._rounded` does).
     return entries_on_step(truth.codec, position, truth.outcome(position, columns, noise))

@@ -13,9 +13,9 @@ from proce.arrays import Array
 from proce.classifier import Classifier
 from proce.errors import RuleError
 from proce.metrics.means import mean_of
-from proce.schema import Codec, Rule
+from proce.schema import Rule
 from proce.schema.rules.dependence import Mechanism, direction
-from proce.schema.rules.rule import moves_of
+from proce.schema.rules.rule import changes_of, moves_of
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
@@ -164,10 +164,10 @@ def _premise_met(rule: Rule, factual: Array, rows: Array) -> Array:
 
 def _direction(rule: Rule, factual: Array, rows: Array) -> tuple[Array, Array]:
     """Return where a rule with ``~>`` holds by direction, and where it is triggered."""
-    causes, effect = rule.dependence or ((), "")
-    signs = np.stack([_moved(rule.codec, name, factual, rows) for name in causes])
-    same_way = (signs == signs[0]).all(0) & (signs[0] != 0) & _known(rule, factual, rows)
-    return _moved(rule.codec, effect, factual, rows) == signs[0], same_way
+    changes = changes_of(rule, factual, rows)
+    *causes, effect = direction(changes)
+    same_way = (np.stack(causes) == causes[0]).all(0) & (causes[0] != 0)
+    return effect == causes[0], same_way & ~np.isnan(changes).any(0)
 
 
 def _strict(
@@ -185,16 +185,3 @@ def _strict(
         )
     sign, moved, unknown = moves_of(rule, factual, rows, mechanisms)
     return direction(moved) == sign, ~unknown
-
-
-def _known(rule: Rule, factual: Array, rows: Array) -> Array:
-    """Return where no cell that a rule reads is missing."""
-    read = [rule.codec.schema.position(name) for name in rule.features]
-    missing = rule.codec.missing(factual) | rule.codec.missing(rows)
-    return ~missing[:, read].any(-1)
-
-
-def _moved(codec: Codec, name: str, factual: Array, rows: Array) -> Array:
-    """Return in which direction a feature moved: -1, 0 or 1."""
-    position = codec.schema.position(name)
-    return direction(rows[:, position] - factual[:, position])

@@ -21,23 +21,35 @@ def write_gaps(
 
 
 @kernel
-def write_nearest(
-    rows: Floats, others: Floats, is_number: Flags, is_level: Flags, scale: Floats, nearest: Ints
+def write_neighbours(
+    rows: Floats,
+    others: Floats,
+    is_number: Flags,
+    is_level: Flags,
+    scale: Floats,
+    neighbours: Ints,
+    totals: Floats,
 ) -> None:
-    """Write which of others ``(n, f)`` each row ``(q, f)`` is nearest to, ``(q,)``.
+    """Write which of others ``(n, f)`` each row ``(q, f)`` is nearest to, ``(q, k)``, and how far.
 
-    Of equally near ones it is the first. Flags and scales are those of `write_gaps`.
+    That is in all features. The nearest come first, and of equally near ones the first. Flags and
+    scales are those of `write_gaps`.
     """
     for q in range(len(rows)):
-        least = np.inf
+        near, least = neighbours[q], totals[q]
+        least[:] = np.inf
         for n in range(len(others)):
             total = 0.0
             for f in range(rows.shape[1]):
                 total += _gap(rows[q, f], others[n, f], is_number[f], is_level[f], scale[f])
-                if total >= least:
+                if total >= least[-1]:
                     break
-            if total < least:
-                least, nearest[q] = total, n
+            if total < least[-1]:
+                place = len(least) - 1
+                while place > 0 and total < least[place - 1]:
+                    least[place], near[place] = least[place - 1], near[place - 1]
+                    place -= 1
+                least[place], near[place] = total, n
 
 
 @part

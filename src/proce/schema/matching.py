@@ -1,6 +1,6 @@
 """A frame that fits a schema, and its columns feature by feature."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -122,12 +122,20 @@ def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Floats:
 
 def _hot_codes(hot: Floats, feature: Categorical) -> Floats:
     """Return the codes of rows of flags ``(i, level)``."""
-    missing = np.isnan(hot).all(-1)
-    sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
-    if not (sound | missing).all():
-        row = int((~(sound | missing)).argmax())
+    refuse_flags(hot, feature, "row {}".format)
+    return np.where(np.isnan(hot[:, 0]), MISSING_LEVEL, hot.argmax(-1)).astype(np.float64)
+
+
+def refuse_flags(hot: Floats, feature: Feature, name_of: Callable[[int], str]) -> None:
+    """Name the first row of flags ``(i, level)`` that do not say one level, if there is one.
+
+    A row whose flags are all missing has a missing level.
+    """
+    says_one = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
+    wrong = ~says_one & ~np.isnan(hot).all(-1)
+    if wrong.any():
+        row = int(wrong.argmax())
         raise SchemaError(
-            f"one-hot feature {feature.name!r}: row {row} is {hot[row].tolist()} over the columns"
-            f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
+            f"one-hot feature {feature.name!r}: {name_of(row)} is {hot[row].tolist()} over the"
+            f" columns {shown(feature.columns)}; expected a single 1 and 0 elsewhere."
         )
-    return np.where(missing, MISSING_LEVEL, hot.argmax(-1)).astype(np.float64)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints
+from proce.arrays import Array, Floats, Ints, lower_median
 from proce.schema.codec import Codec
 
 
@@ -39,9 +39,9 @@ class MixedDistance:
         half of the rows share a value, the mean absolute deviation from that value stands in for
         it, and 1 where the feature is constant.
         """
-        deviation = np.abs(rows - _middle(rows))
+        deviation = np.abs(rows - lower_median(rows))
         known = np.maximum((~np.isnan(deviation)).sum(0), 1)
-        scale, mean = _middle(deviation), np.nansum(deviation, axis=0) / known
+        scale, mean = lower_median(deviation), np.nansum(deviation, axis=0) / known
         scale = np.where(scale > 0, scale, mean)
         scale = np.where(scale > 0, scale, 1.0)  # NaN where all are missing, too
         return cls(codec, ~codec.is_number, scale)
@@ -62,16 +62,18 @@ class MixedDistance:
         """Return the mean of the distances of all features ``(…,)``."""
         return self(rows, other).mean(-1)
 
-    def nearest(self, rows: Array, others: Array) -> Ints:
-        """Return the positions ``(q,)`` of those of others ``(n, f)`` that rows are nearest to.
+    def neighbours(self, rows: Array, others: Array, count: int) -> tuple[Ints, Floats]:
+        """Return which of others ``(n, f)`` rows are nearest to, and how far these are ``(q, k)``.
 
-        The mean over the features counts; of equally near rows the first is taken.
+        The mean over the features counts. The nearest come first, and of equally near ones the
+        first; ``count`` of them, of which there must be as many.
         """
-        from proce.schema.gaps import write_nearest
+        from proce.schema.gaps import write_neighbours
 
-        nearest = np.empty(len(rows), np.int64)
-        write_nearest(_as_lines(rows), _as_lines(others), *self._features, nearest)
-        return nearest
+        neighbours, totals = np.empty((len(rows), count), np.int64), np.empty((len(rows), count))
+        lines = _as_lines(rows), _as_lines(others)
+        write_neighbours(*lines, *self._features, neighbours, totals)
+        return neighbours, totals / rows.shape[1]
 
     @property
     def _features(self) -> tuple[Array, Array, Array]:
@@ -82,9 +84,3 @@ class MixedDistance:
 def _as_lines(rows: Array) -> Floats:
     """Return rows ``(…, f)`` as lines ``(n, f)``; of others there would be another version."""
     return np.require(rows, np.float64, ("C", "W")).reshape(-1, rows.shape[-1])
-
-
-def _middle(rows: Array) -> Array:
-    """Return the median of each column, the lower of two; NaN where all is missing."""
-    ordered, n_known = np.sort(rows, axis=0), (~np.isnan(rows)).sum(0)  # NaN comes last
-    return ordered[np.maximum(n_known - 1, 0) // 2, np.arange(rows.shape[1])]

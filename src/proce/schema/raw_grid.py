@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from proce.arrays import Array, Floats
+from proce.compiled.cells import nearest_count
 from proce.compiled.kernel import kernel, part
 from proce.schema.features.feature import Continuous, Feature
 from proce.schema.scale import raw_units
@@ -57,7 +58,7 @@ def raw_value(entry: float, units: Floats) -> float:
     if numerator == 0:
         return raw
     counts = raw * (denominator / numerator)
-    nearest, whole = np.rint(counts), np.rint(raw)
+    nearest, whole = nearest_count(counts), np.rint(raw)
     if abs(counts - nearest) <= units[_TOLERANCE]:
         return nearest * numerator / denominator
     keeps_whole = numerator > denominator and denominator == 1

@@ -14,13 +14,17 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array, Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.layout import Layout, level_columns
-from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER, integer_ends
+from proce.schema.frames.pandas_columns import (
+    MAX_EXACT_INTEGER,
+    integer_ends,
+    whole_numbers,
+)
 from proce.schema.frames.remembered import Remembered
 from proce.schema.matching import read_feature
 
@@ -35,6 +39,7 @@ class Holder(IntEnum):
 
 
 _SINGLES, _INTEGERS, _LEVELS = Holder.SINGLES.value, Holder.INTEGERS.value, Holder.LEVELS.value
+_whole_number = part(whole_numbers)
 _LARGEST = float(np.finfo(np.float64).max)
 _FLOATS = {np.dtype(np.float64): Holder.DOUBLES, np.dtype(np.float32): Holder.SINGLES}
 _MISFITS = (SchemaError, TypeError, ValueError, OverflowError, IndexError)
@@ -139,7 +144,7 @@ def hold(
     low: Floats,  # (f,)
     high: Floats,  # (f,)
 ) -> bool:
-    """Change values as columns of these kinds do; return whether all can be read back.
+    """Change values ``(n, f)`` as columns of these kinds do; return whether all can be read back.
 
     A value of a column has to lie from its ``low`` to its ``high``.
     """
@@ -154,7 +159,7 @@ def hold(
         for n in range(len(values)):
             value = values[n, f]
             if is_whole:
-                value = min(max(np.rint(value), lowest), highest) + 0.0  # no integer is -0.0
+                value = _whole_number(value, lowest, highest) + 0.0  # no integer is -0.0
                 is_sound &= abs(value) <= MAX_EXACT_INTEGER
             elif kind == _SINGLES:
                 value = np.float64(np.float32(value))

@@ -13,10 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from proce.arrays import GRID_TOLERANCE, Floats, inwards
+from proce.arrays import GRID_TOLERANCE, Floats, inwards, lower_median, missing_cells
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
-from proce.schema.frames.cells import MISSING_LEVEL
 
 Scale = Literal["bulk", "range"]
 
@@ -78,7 +77,7 @@ def fit_scale(feature: Feature, values: Floats, scale: Scale) -> FeatureScale:
     """Return the scale of a feature from its training values: raw numbers, or level codes."""
     if scale not in ("bulk", "range"):
         raise SchemaError(f"scale is {scale!r}; expected 'bulk' or 'range'.")
-    missing = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
+    missing = missing_cells(values, np.bool_(isinstance(feature, Continuous)))
     present, may_miss = values[~missing], bool(missing.any())
     if not present.size:
         raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
@@ -116,7 +115,7 @@ def bulk(present: Floats) -> tuple[float, float]:
     ratio is told in another unit for every fifth person, the ends are cut: the scale is that of
     the half of the people in the middle.
     """
-    middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # the common one, if any
+    middle = float(lower_median(present))  # the common one, if any
     others = present[present != middle]
     if not len(others):
         return middle, middle

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema import Codec, Continuous, Feature, Level, Schema
+from proce.schema import Codec, Continuous, Level, Schema
 from proce.schema.features.levels import shown
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
@@ -23,6 +23,7 @@ from proce.schema.frames.cells import (
     text_level_codes,
     to_numbers,
 )
+from proce.schema.matching import refuse_flags
 
 _MAX_WHOLE = 2.0**63  # whole numbers have 64 bits
 
@@ -95,7 +96,9 @@ class TypedColumns:
                 else:
                     columns[name] = column.levels(feature.levels)
             if len(feature.columns) > 1:
-                _refuse_flags(feature, [columns[name] for name in feature.columns], names)
+                flags = [columns[name].cast(pa.float64()) for name in feature.columns]
+                hot = np.stack([own.to_numpy(zero_copy_only=False) for own in flags], axis=-1)
+                refuse_flags(hot, feature, names.of)
         return pa.table(columns)
 
 
@@ -195,19 +198,6 @@ class _FileColumn:
             f"feature {self.name!r}: {self.rows.of(row)} has the unknown"
             f" level {value!r}; known levels are"
             f" {shown(levels)}.{did_you_mean(value, levels) or advice}"
-        )
-
-
-def _refuse_flags(feature: Feature, flags: Sequence[pa.Array], rows: _RowNames) -> None:
-    """Name the first row whose columns of flags do not say one level, if there is one."""
-    hot = np.stack([column.cast(pa.float64()).to_numpy(zero_copy_only=False) for column in flags])
-    is_flag = ((hot == 0) | (hot == 1)).all(0) & (hot.sum(0) == 1)
-    wrong = ~is_flag & ~np.isnan(hot).all(0)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise SchemaError(
-            f"one-hot feature {feature.name!r}: {rows.of(row)} is {hot[:, row].tolist()} over the"
-            f" columns {shown(feature.columns)}; expected a single 1 and 0 elsewhere."
         )
 
 

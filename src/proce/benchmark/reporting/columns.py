@@ -46,7 +46,11 @@ class Column:
 
 
 def _percent(line: Line) -> str:
-    return _with_sd(100 * line["mean"], 100 * line["sd"], lambda value: f"{value:.1f}")
+    return _with_sd(line["mean"], line["sd"], _format_share)
+
+
+def _format_share(value: float) -> str:
+    return f"{100 * value:.1f}"
 
 
 def _mean(line: Line) -> str:
@@ -155,8 +159,17 @@ LIMITED = (
     Column("seconds", "seconds_per_row", min, _mean),
 )
 OUT_OF_TIME = (Column("out of time", "out_of_time_share", None, _percent),)
-SHOWN_METRICS = frozenset(
-    column.metric
-    for columns in (VALIDITY, TIMES, DISTANCES, EQUAL_TERMS, RECOURSE, LIMITED, OUT_OF_TIME)
-    for column in columns
-) | {NOT_APPLICABLE}
+_COLUMNS = (
+    *(*VALIDITY, *TIMES, *DISTANCES, *EQUAL_TERMS),
+    *(*RECOURSE, *LIMITED, *OUT_OF_TIME),
+)
+SHOWN_METRICS = frozenset(column.metric for column in _COLUMNS) | {NOT_APPLICABLE}
+_SHARES = frozenset(column.metric for column in _COLUMNS if column.show is _percent)
+
+
+def as_shown(metric: str, value: float) -> float:
+    """Return a value of a metric rounded as the tables show it: what looks equal is equal."""
+    if not math.isfinite(value):
+        return value
+    shown = _format_share(value) if metric in _SHARES else format_number(value)
+    return float(shown.replace(",", ""))

@@ -1,9 +1,9 @@
 """Mean ranks of the rows of the tables over the criteria by which methods are compared.
 
 In every problem (a data set with a classifier) the rows are ranked by each measure, 1 being the
-best; ties share the mean of their ranks. A criterion with several measures takes the mean of its
-ranks, then the mean over problems; the mean rank of a row is the mean over criteria, each of which
-counts the same. What a row lacks is treated so:
+best; values that the tables show alike share the mean of their ranks. A criterion with several
+measures takes the mean of its ranks, then the mean over problems; the mean rank of a row is the
+mean over criteria, each of which counts the same. What a row lacks is treated so:
 
 - Where it has no counterfactual for some of the people, its mean is filled up with the worst mean
   of the problem for these people: who answers the easy ones alone is not closer for it. Without any
@@ -16,11 +16,14 @@ counts the same. What a row lacks is treated so:
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+
+from proce.benchmark.reporting.columns import as_shown
 
 _SWEPT = r"^\w+ = .+$"  # a variant that changes a setting, which is no method of its own
 
@@ -132,7 +135,7 @@ def _rank(part: pd.DataFrame, measure: RankedMeasure, n_names: int) -> pd.Series
         return None
     missing = part.set_index("variant")["missing"].astype(float)
     filled = (1 - missing) * loss + missing * loss.max()
-    rounded = filled.map(lambda value: float(f"{value:.4g}")).fillna(math.inf)
+    rounded = filled.map(partial(as_shown, measure.metric)).fillna(math.inf)
     ranks = np.asarray(stats.rankdata(rounded))
     stretched = 1 + (ranks - 1) * (n_names - 1) / (len(ranks) - 1)
     return pd.Series(stretched, index=loss.index)

@@ -17,6 +17,7 @@ from proce.benchmark.reporting.columns import (
     VALIDITY,
     Column,
     Line,
+    as_shown,
 )
 from proce.benchmark.reporting.ranks import mean_rank_table
 from proce.benchmark.reporting.table import Table, TableCell
@@ -137,7 +138,7 @@ def _order(key: tuple[str, str, str]) -> tuple[int, str]:
 def _table_cell(line: Line | None, column: Column, best: float | None) -> TableCell:
     if line is None:
         return TableCell(NO_VALUE)
-    return TableCell(column.show(line), best is not None and _rounded(line, column) == best)
+    return TableCell(column.show(line), best is not None and _value(line, column) == best)
 
 
 def _best_value(lines: dict[LineKey, Line], column: Column, world: tuple[str, str]) -> float | None:
@@ -145,7 +146,7 @@ def _best_value(lines: dict[LineKey, Line], column: Column, world: tuple[str, st
     if column.better is None:
         return None
     values = [
-        _rounded(line, column)
+        _value(line, column)
         for key, line in lines.items()
         if key[:2] == world and key[3] == column.metric
     ]
@@ -153,9 +154,7 @@ def _best_value(lines: dict[LineKey, Line], column: Column, world: tuple[str, st
     return column.better(known) if known else None
 
 
-def _rounded(line: Line, column: Column) -> float | None:
+def _value(line: Line, column: Column) -> float | None:
     """Return a value rounded as it is shown, so that values that look equal share the best."""
-    value = line[column.statistic]
-    if column.better is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.4g}")
+    value = as_shown(column.metric, line[column.statistic])
+    return value if math.isfinite(value) else None

@@ -3,11 +3,13 @@
 import math
 from collections import Counter
 from dataclasses import dataclass
-from statistics import median, median_low
+from statistics import median
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from proce.arrays import lower_median
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
 from proce.explanation.tables.frames import frame_of
@@ -154,11 +156,15 @@ def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
         kind,
         len(cells),
         len(cells) / n_rows,
-        median_low(moves) if ordered and moves else None,
+        _lower_median(moves) if ordered else None,
         len(raises),
         len(falls),
-        median_low(raises) if raises else None,
-        median_low(falls) if falls else None,
+        _lower_median(raises),
+        _lower_median(falls),
         median(cell.size for cell in cells),
         usual,
     )
+
+
+def _lower_median(moves: list[float]) -> float | None:
+    return float(lower_median(np.array(moves))) if moves else None

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text
 from proce.losses import Loss
 from proce.schema import Categorical, Continuous, Ordinal
+from proce.schema.frames.cells import is_missing
 
 CONFIDENCE = 0.95
 _MIN_GROUP_ROWS = 5  # on either side of a gap, or no interval is given
@@ -123,14 +123,10 @@ def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
     )
 
 
-def _is_missing(label: Any) -> bool:
-    return label is None or bool(pd.api.types.is_scalar(label) and pd.isna(label))
-
-
 def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     """Return the group of each row."""
     if not isinstance(by, str):
-        labels = [MISSING if _is_missing(label) else str(label) for label in by]
+        labels = [MISSING if is_missing(label) else str(label) for label in by]
         if len(labels) != len(result):
             raise SearchError(
                 f"by has {len(labels)} labels; expected one for each of the {len(result)} rows of"

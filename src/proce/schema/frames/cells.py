@@ -23,9 +23,10 @@ _FLAG_TEXTS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value of a cell stands for nothing: a null of any library, or NaN."""
-    is_nan = isinstance(value, float) and value != value  # NaN alone differs from itself
-    return value is None or value is pd.NA or value is pd.NaT or is_nan
+    """Whether a value of a cell stands for nothing: a null of any library, or NaN of any type."""
+    if isinstance(value, (str, float, int)):  # to ask pandas takes several times as long
+        return bool(value != value)  # NaN alone differs from itself
+    return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def is_missing_text(text: str) -> bool:

@@ -131,8 +131,13 @@ def pandas_column(values: LevelColumn | Floats, dtype: Any, missing: Any) -> Any
 
 def to_integers(values: Floats, dtype: "np.dtype[Any]") -> Integers:
     """Return numbers as integers of a dtype; what it cannot hold becomes its nearest end."""
-    low, high = integer_ends(dtype)
-    return np.clip(np.rint(values), low, high).astype(dtype)
+    integers: Integers = whole_numbers(values, *integer_ends(dtype)).astype(dtype)
+    return integers
+
+
+def whole_numbers(values: Any, low: Any, high: Any) -> Any:
+    """Return the nearest whole numbers between two ends; kernels ask it of one number."""
+    return np.minimum(np.maximum(np.rint(values), low), high)
 
 
 def integer_ends(dtype: "np.dtype[Any]") -> tuple[float, float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
@@ -19,7 +19,6 @@ from proce.schema.rules.tree import Comparison, Condition, Constant, FeatureRefe
 
 MAX_PROGRAMS = 400  # linear programs, after which the question is left open
 _MAX_TRIED_ROWS = 1_000  # rows that are tried as they are
-_MIN_ROOM = 1e-9  # of the unit range: the least that a strict comparison must leave
 _INFEASIBLE = 2  # the status that scipy gives to such a program
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
@@ -207,7 +206,7 @@ class _Prover:
         )
         if answer.status == _INFEASIBLE:
             return False
-        tight = answer.status == 0 and answer.x[-1] <= _MIN_ROOM
+        tight = answer.status == 0 and answer.x[-1] <= MIN_DIFFERENCE  # of the unit range
         return not (tight and any(bound.strict for bound in bounds))
 
     def _range(self, variable: Variable) -> tuple[float | None, float | None]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from itertools import chain
 
 import numpy as np
 
@@ -19,14 +19,27 @@ MIN_MOVE = 2e-3  # of the unit range: less than this is not following
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The causes and the effect of a rule with ``~>``, by name and as references to both rows."""
+    """The causes and the effect of a rule with ``~>``.
+
+    Attributes
+    ----------
+    causes, effect
+        Their names.
+    cells
+        Of each cause, then of the effect: where it stands in the factual row and in the candidate.
+    units
+        The changes that count as 1, in the same order.
+    """
 
     causes: tuple[str, ...]
     effect: str
-    before: FeatureReference
-    after: FeatureReference
-    unit: float  # the change of the effect that counts as 1
-    references: frozenset[FeatureReference]
+    cells: tuple[tuple[FeatureReference, FeatureReference], ...]
+    units: tuple[float, ...]
+
+    @property
+    def references(self) -> frozenset[FeatureReference]:
+        """The references whose values the rule needs."""
+        return frozenset(chain(*self.cells))
 
     def violation(
         self,
@@ -60,11 +73,18 @@ class Dependence:
         after, before = self._predict(mechanisms, rows), self._predict(mechanisms, factual)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is unknown below
             push = after - before
-            moved = (values[self.after] - values[self.before]) / self.unit
-        missing = reduce(
-            np.logical_or, [np.isnan(values[reference]) for reference in self.references]
-        )
-        return direction(push), moved, missing | ~(np.isfinite(push) & np.isfinite(moved))
+        moved = self.changes(values)
+        missing = np.isnan(moved).any(0)
+        return direction(push), moved[-1], missing | ~(np.isfinite(push) & np.isfinite(moved[-1]))
+
+    def changes(self, values: ReferencedValues) -> Array:
+        """Return how far each cause and, last, the effect moves, on the unit range; NaN: missing.
+
+        The shape is that of the candidates, with an axis for the features before it.
+        """
+        cells = zip(self.cells, self.units, strict=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is unknown
+            return np.stack([(values[cf] - values[x]) / unit for (x, cf), unit in cells])
 
     def _predict(self, mechanisms: Mapping[str, Mechanism], rows: Array) -> Array:
         if self.effect not in mechanisms:

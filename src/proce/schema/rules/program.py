@@ -205,13 +205,13 @@ def add_violations(
     bound: Flags,  # (i, rules)
     total: Floats,  # (i, c); added to
 ) -> None:
-    """Add to each candidate's total what it lacks to obey each rule that binds its instance.
+    """Add to totals ``(i, c)`` what candidates lack to obey each rule that binds their instance.
 
     Every step is done for all candidates of an instance before the next one.
     """
     cells, units, steps, numbers = program.cells, program.units, program.steps, program.numbers
     n_candidates, n_cells = rows.shape[1], len(cells)
-    values = np.empty((n_cells, n_candidates))
+    values = np.empty((n_cells, n_candidates))  # in raw units
     quantity = np.empty((len(steps), n_candidates))
     missing = np.empty((len(steps), n_candidates), np.bool_)
     to_true, to_false = np.empty_like(quantity), np.empty_like(quantity)
@@ -225,7 +225,7 @@ def add_violations(
             else:
                 for c in range(n_candidates):
                     values[r, c] = factual[i, f]
-            _read(values, r, cells[r, 2] == 1, units)
+            read_cells(values[r], cells[r, 2] == 1, units[r])
         q, t = -1, -1  # the tops of the stacks
         for s in range(len(steps)):
             step, cell = steps[s, 0], steps[s, 1]
@@ -254,12 +254,15 @@ def add_violations(
                 _join_conditions(stacks, t, step)
 
 
-@part
-def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
-    """Write entries in raw units, or the codes of levels; NaN where they are missing."""
-    for c in range(values.shape[1]):
-        entry = values[r, c]
-        values[r, c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units[r])
+@kernel
+def read_cells(values: Floats, is_number: bool, units: Floats) -> None:
+    """Bring entries ``(c,)`` of a feature into raw units ``(5,)``, where they are.
+
+    Levels stay codes. What is missing is NaN.
+    """
+    for c in range(len(values)):
+        entry = values[c]
+        values[c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units)
 
 
 @part

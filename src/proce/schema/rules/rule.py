@@ -1,6 +1,5 @@
 """What a counterfactual must obey, written by a person: ``cf.age >= x.age``."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proce.arguments import brief, checked
-from proce.arrays import Array, missing_cells
+from proce.arrays import Array
 from proce.errors import RuleError
 from proce.schema.codec import Codec
 from proce.schema.row_arguments import check_array, takes_rows
@@ -172,9 +171,12 @@ class Rule:
         }
 
     def _values(self, reference: FeatureReference, rows: Array) -> Array:
-        position = reference.position
-        raw = self.codec.raw_numbers(position, rows[..., position])
-        return np.where(missing_cells(raw, self.codec.is_number[position]), math.nan, raw)
+        from proce.schema.rules.program import read_cells
+
+        position, codec = reference.position, self.codec
+        values = rows[..., position].astype(np.float64)
+        read_cells(values.reshape(-1), bool(codec.is_number[position]), codec.raw_units[position])
+        return values
 
 
 def program_of(rules: Sequence[Rule]) -> "RuleProgram":
@@ -190,6 +192,12 @@ def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
     ``factual (n, f)`` is what each of them was before.
     """
     return program_of(rules).violation(factual, rows[:, None])[:, 0] == 0
+
+
+def changes_of(rule: Rule, factual: Array, rows: Array) -> Array:
+    """Return what :meth:`Dependence.changes` does, of a rule with ``~>``."""
+    assert isinstance(rule.tree, Dependence), "no other rule has an effect"
+    return rule.tree.changes(rule._referenced(rule._aligned(factual, rows), rows))
 
 
 def moves_of(

@@ -34,7 +34,6 @@ from proce.schema.rules.tree import (
 )
 
 _ARITHMETIC = ("+", "-", "*", "/")
-_ROWS: tuple[Literal["x"], Literal["cf"]] = ("x", "cf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +173,13 @@ class Resolver:
             if cause.name in named:
                 raise mistake(self.text, cause.offset, f"{cause.name!r} is named twice; drop one.")
             named.append(cause.name)
-        before, after = self._reference(effect.name, "x"), self._reference(effect.name, "cf")
-        causes = [self._reference(name, row) for name in named for row in _ROWS]
-        unit = after.span if isinstance(effect, Continuous) else self._reach(effect)
-        references = frozenset([before, after, *causes])
-        return Dependence(tuple(named), effect.name, before, after, unit, references)
+        features = [self.codec.schema[name] for name in (*named, effect.name)]
+        cells = [(self._reference(f.name, "x"), self._reference(f.name, "cf")) for f in features]
+        units = [
+            after.span if isinstance(feature, Continuous) else self._reach(feature)
+            for feature, (_, after) in zip(features, cells, strict=True)
+        ]
+        return Dependence(tuple(named), effect.name, tuple(cells), tuple(units))
 
     def _feature(self, node: FeatureName | BareName) -> Feature:
         schema = self.codec.schema
