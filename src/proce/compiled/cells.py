@@ -4,8 +4,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from proce.arrays import GRID_TOLERANCE, missing_cells
+from proce.arrays import missing_cells
 from proce.compiled.kernel import part
+
+_TIE = 1e-9  # of a step: by how much rounding makes one of two equally near points the nearer
 
 
 class CellKind(IntEnum):
@@ -49,11 +51,11 @@ def is_level(value: float, n_levels: int) -> bool:
 def nearest_count(count: float) -> float:
     """Return the nearest whole number of steps; of two that are equally near, the even one.
 
-    They are equally near where only rounding makes one of them nearer: entries and raw values of
+    They are equally near where rounding alone makes one of them nearer: entries and raw values of
     the same number are rounded to the same step.
     """
     even = 2 * np.rint(count / 2)
-    return even if abs(count - even) <= 0.5 + GRID_TOLERANCE else np.rint(count)
+    return even if abs(count - even) <= 0.5 + _TIE else np.rint(count)
 
 
 @part

@@ -97,9 +97,9 @@ def test_a_change_that_is_not_told_does_not_pass(banker: ProCE) -> None:
 
 
 class FickleBank:
-    """A model that takes its word back when it is asked about the same row again.
+    """A model that refuses whomever it is asked about again, whatever it said before.
 
-    A search asks about no candidate twice; the last check does.
+    The last check asks about all that a search has found.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class FickleBank:
         rows = list(frame.itertuples(index=False, name=None))
         again = np.array([self.is_armed and row in self.seen for row in rows])
         self.seen.update(rows if self.is_armed else [])
-        return np.where(again[:, None], answer[:, ::-1], answer)
+        return np.where(again[:, None], -np.sort(-answer), answer)
 
 
 def test_what_fails_is_dropped_and_counted() -> None:
