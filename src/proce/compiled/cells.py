@@ -54,8 +54,8 @@ def nearest_count(count: float) -> float:
     They are equally near where rounding alone makes one of them nearer: entries and raw values of
     the same number are rounded to the same step.
     """
-    even = 2 * np.rint(count / 2)
-    return even if abs(count - even) <= 0.5 + _TIE else np.rint(count)
+    nearest = np.rint(count)
+    return nearest if abs(count - nearest) < 0.5 - _TIE else 2 * np.rint(count / 2)
 
 
 @part

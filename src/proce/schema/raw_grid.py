@@ -39,27 +39,28 @@ def raw_cells(units: Floats, entries: Array) -> Floats:
 
 @kernel
 def put_in_raw_units(rows: Floats, units: Floats) -> None:
-    """Bring rows ``(n, f)`` into raw units, where they are."""
+    """Bring rows ``(n, f)`` into raw units ``(f, 5)``, where they are."""
     for f in range(rows.shape[1]):
-        own = units[f]  # to take them for each cell takes longer than all else
-        for n in range(len(rows)):
-            rows[n, f] = raw_value(rows[n, f], own)
+        put_column_in_raw_units(rows[:, f], units[f])
 
 
 @part
-def raw_value(entry: float, units: Floats) -> float:
-    """Return an entry in raw units ``(5,)``.
+def put_column_in_raw_units(entries: Floats, units: Floats) -> None:
+    """Bring entries ``(n,)`` of a feature into raw units ``(5,)``, where they are.
 
     What is next to a point of the grid is that point. Its width is a fraction: 3 / 10 is the double
     written 0.3, and 3 * 0.1 is not. A whole number off a grid of whole numbers keeps being whole.
     """
-    raw = entry * units[_SPAN] + units[_LOW]
+    span, low, tolerance = units[_SPAN], units[_LOW], units[_TOLERANCE]
     numerator, denominator = units[_NUMERATOR], units[_DENOMINATOR]
-    if numerator == 0:
-        return raw
-    counts = raw * (denominator / numerator)
-    nearest, whole = nearest_count(counts), np.rint(raw)
-    if abs(counts - nearest) <= units[_TOLERANCE]:
-        return nearest * numerator / denominator
     keeps_whole = numerator > denominator and denominator == 1
-    return whole if keeps_whole and abs(raw - whole) <= units[_TOLERANCE] else raw
+    for n in range(len(entries)):
+        raw = entries[n] * span + low
+        if numerator > 0:
+            counts = raw * (denominator / numerator)
+            nearest, whole = nearest_count(counts), np.rint(raw)
+            if abs(counts - nearest) <= tolerance:
+                raw = nearest * numerator / denominator
+            elif keeps_whole and abs(raw - whole) <= tolerance:
+                raw = whole
+        entries[n] = raw

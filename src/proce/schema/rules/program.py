@@ -15,7 +15,7 @@ from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
-from proce.schema.raw_grid import raw_value
+from proce.schema.raw_grid import put_column_in_raw_units
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.tree import (
     UNDEFINED_DISTANCE,
@@ -220,12 +220,12 @@ def add_violations(
         for r in range(n_cells):
             f = cells[r, 1]
             if cells[r, 0] == 1:
-                for c in range(n_candidates):
-                    values[r, c] = rows[i, c, f]
+                values[r] = rows[i, :, f]
+                read_cells(values[r], cells[r, 2] == 1, units[r])
             else:
-                for c in range(n_candidates):
-                    values[r, c] = factual[i, f]
-            read_cells(values[r], cells[r, 2] == 1, units[r])
+                values[r, :1] = factual[i, f]
+                read_cells(values[r, :1], cells[r, 2] == 1, units[r])
+                values[r] = values[r, 0]
         q, t = -1, -1  # the tops of the stacks
         for s in range(len(steps)):
             step, cell = steps[s, 0], steps[s, 1]
@@ -260,9 +260,11 @@ def read_cells(values: Floats, is_number: bool, units: Floats) -> None:
 
     Levels stay codes. What is missing is NaN.
     """
+    if is_number:
+        put_column_in_raw_units(values, units)
+        return
     for c in range(len(values)):
-        entry = values[c]
-        values[c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units)
+        values[c] = np.nan if is_missing(values[c], is_number) else values[c]
 
 
 @part
