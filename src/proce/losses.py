@@ -30,9 +30,8 @@ def target_probability(probabilities: Array, target: Array) -> Array:
     target
         ``(i,)``, the wanted class of each row as a position.
     """
-    index = target.reshape(-1, *[1] * (probabilities.ndim - 1))
-    index = np.broadcast_to(index, (*probabilities.shape[:-1], 1))
-    return np.take_along_axis(probabilities, index, -1).squeeze(-1)
+    own: Array = probabilities[np.arange(len(probabilities)), ..., target]
+    return own
 
 
 def loss_of_chance(chances: Array) -> Array:

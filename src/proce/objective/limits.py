@@ -45,7 +45,9 @@ class Limits:
 
     def take(self, instances: Array) -> "Limits":
         """Return the limits of some of the rows, given by position."""
-        return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
+        return Limits(
+            *(getattr(self, name).take(instances, axis=0) for name in self.__dataclass_fields__)
+        )
 
     def table(self, factual: Array) -> Floats:
         """Return rows ``(i, f)`` and their bounds as kernels read them, ``(i, 7, f)``."""

@@ -59,16 +59,16 @@ class Query:
     def take(self, instances: Array) -> "Query":
         """Return the query for some of the rows, given by position."""
         return Query(
-            self.factual[instances],
-            self.target[instances],
-            self.prototype[instances],
-            self.neighbours[instances],
-            self.residual[instances],
-            self.keys[instances],
+            self.factual.take(instances, axis=0),
+            self.target.take(instances, axis=0),
+            self.prototype.take(instances, axis=0),
+            self.neighbours.take(instances, axis=0),
+            self.residual.take(instances, axis=0),
+            self.keys.take(instances, axis=0),
             self.seed,
-            None if self.raw is None else self.raw[instances],
-            None if self.positions is None else self.positions[instances],
-            None if self.own is None else self.own[instances],
+            None if self.raw is None else self.raw.take(instances, axis=0),
+            None if self.positions is None else self.positions.take(instances, axis=0),
+            None if self.own is None else self.own.take(instances, axis=0),
         )
 
 

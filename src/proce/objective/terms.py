@@ -41,7 +41,9 @@ class OwnTerms(NamedTuple):
     def take(self, instances: Array) -> "OwnTerms":
         """Return what binds some of the rows, given by position."""
         return OwnTerms(
-            self.max_changes[instances], self.required[instances], self.obeyed[instances]
+            self.max_changes.take(instances, axis=0),
+            self.required.take(instances, axis=0),
+            self.obeyed.take(instances, axis=0),
         )
 
 
@@ -111,7 +113,7 @@ class Terms(NamedTuple):
     def take(self, instances: Array) -> "Terms":
         """Return the terms of some of the rows, given by position."""
         own = ("target", "instances", "max_changes", "required")
-        return self._replace(**{name: getattr(self, name)[instances] for name in own})
+        return self._replace(**{name: getattr(self, name).take(instances, axis=0) for name in own})
 
     def measured(self, realised: Actions) -> tuple[Floats, Floats]:
         """Return the distance ``(i, c)`` of candidates, and how far they are beyond the limits."""

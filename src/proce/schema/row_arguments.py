@@ -56,7 +56,7 @@ def takes_rows(
 def check_rows(name: str, rows: Any, n_features: int, error: type[ProceError]) -> None:
     """Refuse what is no array of rows ``(…, f)``."""
     check_array(name, rows, error)
-    if not np.issubdtype(rows.dtype, np.floating):
+    if rows.dtype.kind != "f":
         raise error(f"{name} is an array of {rows.dtype}; expected floating point numbers.")
     if not rows.ndim or rows.shape[-1] != n_features:
         raise error(
@@ -68,6 +68,8 @@ def check_rows(name: str, rows: Any, n_features: int, error: type[ProceError]) -
 def check_fit(rows: Array, error: type[ProceError], **others: Array) -> None:
     """Refuse arrays that do not broadcast to the rows that they belong to."""
     for name, values in others.items():
+        if values.shape == rows.shape:
+            continue
         try:
             np.broadcast_to(values, rows.shape)
         except ValueError:

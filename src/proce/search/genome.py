@@ -121,10 +121,10 @@ class Genome(NamedTuple):
     def take(self, instances: Array) -> "Genome":
         """Return the genome of some of the instances, given by position."""
         return self._replace(
-            lower=self.lower[instances],
-            upper=self.upper[instances],
-            anchor=self.anchor[instances],
-            movable=self.movable[instances],
+            lower=self.lower.take(instances, axis=0),
+            upper=self.upper.take(instances, axis=0),
+            anchor=self.anchor.take(instances, axis=0),
+            movable=self.movable.take(instances, axis=0),
         )
 
     def repair(self, genes: Floats, flags: Flags | None = None) -> Floats:

@@ -46,7 +46,7 @@ class ColumnEquations:
         object.__setattr__(self, "mechanisms", own)
         check_consistency(self.graph, own, self.codec.schema)
 
-    @property
+    @cached_property
     def residual_size(self) -> int:
         """How many numbers describe the noise of one row."""
         return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)

@@ -86,8 +86,8 @@ def propagate(
         return propagate(program, outcome, one, residual, flags)[:, :, 0]
     n_models, (n_rows, n_candidates, n_features) = len(program.effects), rows.shape
     lines = n_rows * n_candidates, n_features
-    flags = _array(np.broadcast_to(acted_on, rows.shape), lines)
-    candidates = _array(rows, lines), flags, n_candidates
+    flags = acted_on if acted_on.shape == rows.shape else np.broadcast_to(acted_on, rows.shape)
+    candidates = _array(rows, lines), _array(flags, lines), n_candidates
     noise = _array(residual, (n_models, n_rows, residual.shape[-1]))
     cells = np.empty((n_models, *lines))
     outcomes = cells.reshape(n_models, *rows.shape)
