@@ -89,7 +89,8 @@ class Clock:
         rows = self.advance(rows, factual)
         if scm is None:
             return self._as_one_action(act_without_effects(codec, factual, rows))
-        return self._as_one_action(scm.actions(factual, rows, residual, acting))
+        known = scm.abduct(factual) if residual is None else residual
+        return self._as_one_action(scm.separated(factual, rows, known, acting))
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""
