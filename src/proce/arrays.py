@@ -70,6 +70,11 @@ def missing_cells(cells: Any, is_number: Any) -> Any:
     return (cells != cells) & is_number | (cells < 0) & ~is_number
 
 
+def unit_gaps(value: Any, other: Any, reach: Any) -> Any:
+    """Return how far apart two entries of a feature are on the unit range; kernels ask it, too."""
+    return abs((value - other) / reach)
+
+
 def inwards(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
     """Return two ends moved inwards onto a grid, ``origin + whole number * step``."""
     first, last = steps_within(low, high, origin, step)

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from proce.arrays import missing_cells
+from proce.arrays import missing_cells, unit_gaps
 from proce.compiled.kernel import part
 
 _TIE = 1e-9  # of a step: by how much rounding makes one of two equally near points the nearer
@@ -19,6 +19,7 @@ class CellKind(IntEnum):
 
 
 is_missing = part(missing_cells)
+unit_gap = part(unit_gaps)
 
 
 @part
@@ -62,12 +63,6 @@ def nearest_count(count: float) -> float:
 def on_grid(value: float, origin: float, step: float) -> float:
     """Return the nearest point of a grid, ``origin + whole number * step``."""
     return origin + nearest_count((value - origin) / step) * step
-
-
-@part
-def unit_gap(value: float, other: float, reach: float) -> float:
-    """Return how far apart two entries of a feature are on the unit range."""
-    return abs((value - other) / reach)
 
 
 @part

@@ -7,7 +7,7 @@ this is tried at once, and the closest is kept; the steps become finer from roun
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats
+from proce.arrays import Array, Flags, Floats, unit_gaps
 from proce.compiled.kernel import kernel
 from proce.methods.searching.pruning import leave_out_each, leave_out_more
 from proce.methods.searching.trials import Trials, adopt_closer, try_out
@@ -98,7 +98,7 @@ def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
     numbers, by_hand = ~problem.codec.is_categorical, trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
-    way = np.nan_to_num(np.abs((trials.rows - trials.expected) / problem.codec.reach), nan=0.0)
+    way = np.nan_to_num(unit_gaps(trials.rows, trials.expected, problem.codec.reach), nan=0.0)
     size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
     order = np.argsort(size[:, 0], axis=-1, kind="stable")[:, :most]
     acts = np.concatenate([leave_out_each(by_hand, order), leave_out_more(by_hand, order)], axis=1)
