@@ -12,6 +12,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
 from proce.causal.models.actions import Tolerances
+from proce.causal.models.compiled import separate
 from proce.causal.models.no_effects import act_without_effects
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
@@ -90,7 +91,8 @@ class Clock:
         if scm is None:
             return self._as_one_action(act_without_effects(codec, factual, rows))
         known = scm.abduct(factual) if residual is None else residual
-        return self._as_one_action(scm.separated(factual, rows, known, acting))
+        told = separate(scm.program, scm.outcome, factual, rows, known, acting)
+        return self._as_one_action(told)
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""

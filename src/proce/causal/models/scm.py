@@ -225,14 +225,8 @@ class StructuralCausalModel(ColumnEquations):
             self._check_noise(rows, residual)
         if acting is not None:
             acting = _flags("acting", acting, rows)
-        known = self.abduct(factual) if residual is None else residual
-        return self.separated(factual, rows, known, acting)
-
-    def separated(
-        self, factual: Array, rows: Array, residual: Array, acting: Array | None
-    ) -> Actions:
-        """Split candidates as :meth:`actions` does, for a search, whose arrays need no check."""
-        return compiled.separate(self.program, self.outcome, factual, rows, residual, acting)
+        given = factual, rows, self.abduct(factual) if residual is None else residual
+        return compiled.separate(self.program, self.outcome, *given, acting)
 
     @checked(GraphError)
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
