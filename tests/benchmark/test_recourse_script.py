@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import math
 import sys
 from argparse import Namespace
 from dataclasses import replace
@@ -59,9 +60,23 @@ def test_most_people_who_can_be_helped_are_helped(script: ModuleType) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["sangiovese", "loan", "linear", "opposing"])
 def test_nearly_everybody_who_can_be_helped_is_helped(script: ModuleType, world: str) -> None:
+    """One promise in a hundred may break; what is told as a chance breaks as often as told."""
     measured = script.measure(script.Cell(world, "first", 1_000), 200)
     assert sum(measured.works) >= 0.98 * sum(measured.helpable)
-    assert script.broken(measured) <= 0.01 * sum(measured.found)
+    shown = [
+        (1.0 if told is None else told, works)
+        for told, found, works in zip(
+            measured.confidence, measured.found, measured.works, strict=True
+        )
+        if found
+    ]
+    promised = [works for told, works in shown if told >= script.SURE]
+    chances = [(told, works) for told, works in shown if told < script.SURE]
+    assert promised.count(False) <= 0.01 * len(promised)
+    assert len(chances) <= 0.1 * len(shown)
+    expected = sum(1 - told for told, _ in chances)
+    deviation = math.sqrt(sum(told * (1 - told) for told, _ in chances))
+    assert sum(not works for _, works in chances) <= expected + 2 * deviation
 
 
 def test_the_tables_of_four_people_by_hand(script: ModuleType, line: object) -> None:

@@ -58,6 +58,23 @@ def test_a_filter_that_cannot_be_read_is_told_where_it_is_typed(loan_page: Page)
     expect(screen.get_by_role("button", name="Explain")).to_be_disabled()
 
 
+def test_what_is_typed_is_not_asked_for_before_it_was_looked_at(loan_page: Page) -> None:
+    """A decision is chosen and a rule begun before the page has counted who fits the decision."""
+    screen = open_many(loan_page)
+    screen.evaluate(
+        """async (screen) => {
+            const decision = screen.querySelector("#cohort-target");
+            decision.selectedIndex = decision.selectedIndex ? 0 : 1;
+            decision.dispatchEvent(new Event("change", { bubbles: true }));
+            await Promise.resolve().then(() => {}).then(() => {});
+            const rule = screen.querySelector("#cohort-where");
+            rule.value = "x.savngs > 3";
+            rule.dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    expect(screen.locator("#cohort-where-state")).to_contain_text("savngs")
+
+
 def test_only_people_who_are_not_decided_as_wanted_are_explained(loan_page: Page) -> None:
     """One decision is wanted for all, so that no two directions are counted together."""
     page = loan_page

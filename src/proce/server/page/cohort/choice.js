@@ -85,8 +85,8 @@ function Progress() {
 // Counts who fits once typing has paused; a rule is looked at first, so that its error has a place.
 function countSoon(rule) {
   const stop = new AbortController();
-  const leave = checkSoon([rule], ({ [rule]: verdict }) => (verdict.ok ? count(stop.signal) : refuse(verdict)));
-  if (!rule) count(stop.signal);
+  const leave = checkSoon([rule], ({ [rule]: verdict }) => (verdict.ok ? count(rule, stop.signal) : refuse(verdict)));
+  if (!rule) count(rule, stop.signal);
   return () => {
     stop.abort();
     leave?.();

@@ -33,12 +33,12 @@ export function choose(changes) {
 }
 
 // The filter as a query.
-const query = ({ where }) => ({ prediction: decidedNow.peek(), where: where.trim(), view: view.peek() });
+const query = (rule) => ({ prediction: decidedNow.peek(), where: rule, view: view.peek() });
 
-// Counts the rows that fit the filter.
-export async function count(stop) {
+// Counts the rows that fit a rule that was looked at; what has been typed since may not even be one.
+export async function count(rule, stop) {
   try {
-    total.value = (await get("rows", { ...query(choice.peek()), limit: 1 }, { signal: stop })).total;
+    total.value = (await get("rows", { ...query(rule), limit: 1 }, { signal: stop })).total;
     filterProblem.value = null;
   } catch (error) {
     if (!isAbort(error)) refuse({ error: error.message, position: null });
@@ -51,13 +51,13 @@ export function refuse(verdict) {
 }
 
 async function chosenRows(stop) {
-  const { how, most } = choice.peek();
+  const { how, most, where } = choice.peek();
   if (how === "checked") return [...checked.peek()].sort((one, other) => one - other).slice(0, mostRows());
   const rows = [];
   const wanted = Math.min(most, mostRows());
   while (rows.length < wanted) {
     const limit = Math.min(PAGE_SIZE, wanted - rows.length);
-    const page = await get("rows", { ...query(choice.peek()), offset: rows.length, limit }, { signal: stop });
+    const page = await get("rows", { ...query(where.trim()), offset: rows.length, limit }, { signal: stop });
     rows.push(...page.rows.map(({ row }) => row));
     if (page.rows.length < limit) break;
   }
