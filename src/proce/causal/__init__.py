@@ -3,8 +3,9 @@
 The names below are loaded when first used: reading a graph needs neither discovery nor scipy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
     from proce.causal.discovery.caveats import DiscoveryWarning
@@ -72,13 +73,7 @@ _LOCATIONS = {
 
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-
-    def __getattr__(name: str) -> object:
-        if name not in _LOCATIONS:
-            raise AttributeError(f"module 'proce.causal' has no attribute {name!r}")
-        value = getattr(import_module(_LOCATIONS[name]), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _loader(__name__, _LOCATIONS)
 
 
 def __dir__() -> list[str]:

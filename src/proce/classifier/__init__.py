@@ -26,6 +26,7 @@ from proce.classifier.classifier import (
 from proce.classifier.decision import decide
 from proce.classifier.encoding import InputEncoding, label, one_hot
 from proce.classifier.networks import TrainedNetwork
+from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
     from proce.classifier.network_training import fit_network
@@ -54,12 +55,8 @@ __all__ = [
 ]
 
 
+_LOCATIONS = {"fit_network": "proce.classifier.network_training"}
+
+
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-
-    def __getattr__(name: str) -> object:
-        if name != "fit_network":
-            raise AttributeError(f"module 'proce.classifier' has no attribute {name!r}")
-        from proce.classifier.network_training import fit_network
-
-        globals()[name] = fit_network
-        return fit_network
+    __getattr__ = _loader(__name__, _LOCATIONS)

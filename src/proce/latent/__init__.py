@@ -3,7 +3,6 @@
 What learns such a space is loaded when it is first used: learning needs PyTorch.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from proce.latent.autoencoder import AutoEncoder, Reconstruction
@@ -11,6 +10,7 @@ from proce.latent.judges import Judges
 from proce.latent.prototype import PrototypeIndex, Prototypes
 from proce.latent.settings import MAX_WIDTH, AutoEncoderSettings, VariationalSettings
 from proce.latent.variational import VariationalAutoEncoder
+from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
     from proce.latent.training import fit_autoencoder
@@ -37,10 +37,4 @@ _LOCATIONS = {
 
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-
-    def __getattr__(name: str) -> object:
-        if name not in _LOCATIONS:
-            raise AttributeError(f"module 'proce.latent' has no attribute {name!r}")
-        value = getattr(import_module(_LOCATIONS[name]), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _loader(__name__, _LOCATIONS)

@@ -3,8 +3,9 @@
 The names below are loaded when first used, so that a part of a method loads without the others.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
     from proce.methods.calls.method import Method, Progress
@@ -45,37 +46,31 @@ __all__ = [
 ]
 
 _LOCATIONS = {
-    "Cchvae": "published.cchvae",
-    "CchvaeSettings": "published.cchvae",
-    "Certifai": "published.certifai",
-    "CertifaiSettings": "published.certifai",
-    "Dice": "published.dice.dice",
-    "DiceSettings": "published.dice.dice",
-    "Face": "published.face.face",
-    "FaceSettings": "published.face.graph",
-    "GrowingSpheres": "published.growing_spheres",
-    "GrowingSpheresSettings": "published.growing_spheres",
-    "Method": "calls.method",
-    "Nearest": "published.nearest",
-    "NearestSettings": "published.nearest",
-    "ProCE": "proce",
-    "Progress": "calls.method",
-    "SearchSettings": "fitting.settings",
-    "Wachter": "published.wachter.wachter",
-    "WachterSettings": "published.wachter.wachter",
-    "WhatIf": "explaining.what_if",
-    "progress_bar": "calls.progress_bar",
+    "Cchvae": "proce.methods.published.cchvae",
+    "CchvaeSettings": "proce.methods.published.cchvae",
+    "Certifai": "proce.methods.published.certifai",
+    "CertifaiSettings": "proce.methods.published.certifai",
+    "Dice": "proce.methods.published.dice.dice",
+    "DiceSettings": "proce.methods.published.dice.dice",
+    "Face": "proce.methods.published.face.face",
+    "FaceSettings": "proce.methods.published.face.graph",
+    "GrowingSpheres": "proce.methods.published.growing_spheres",
+    "GrowingSpheresSettings": "proce.methods.published.growing_spheres",
+    "Method": "proce.methods.calls.method",
+    "Nearest": "proce.methods.published.nearest",
+    "NearestSettings": "proce.methods.published.nearest",
+    "ProCE": "proce.methods.proce",
+    "Progress": "proce.methods.calls.method",
+    "SearchSettings": "proce.methods.fitting.settings",
+    "Wachter": "proce.methods.published.wachter.wachter",
+    "WachterSettings": "proce.methods.published.wachter.wachter",
+    "WhatIf": "proce.methods.explaining.what_if",
+    "progress_bar": "proce.methods.calls.progress_bar",
 }
 
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-
-    def __getattr__(name: str) -> object:
-        if name not in _LOCATIONS:
-            raise AttributeError(f"module 'proce.methods' has no attribute {name!r}")
-        value = getattr(import_module(f"proce.methods.{_LOCATIONS[name]}"), name)
-        globals()[name] = value
-        return value
+    __getattr__ = _loader(__name__, _LOCATIONS)
 
 
 def __dir__() -> list[str]:

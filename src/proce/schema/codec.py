@@ -22,7 +22,7 @@ from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
 from proce.schema.row_arguments import check_array, check_fit, check_parts, takes_rows
-from proce.schema.scale import Scale, fit_scale, raw_units, scale_map
+from proce.schema.scale import Scale, fit_scale, raw_units, scale_map, unit_span
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
@@ -116,8 +116,7 @@ class Codec:
         """
         if np.array_equal(self.low, self.seen_low) and self._spans_all:
             return self
-        span = np.where(self.is_number, self.seen_high - self.seen_low, 1.0)
-        span = np.where(span > 0, span, 1.0)
+        span = np.where(self.is_number, unit_span(self.seen_low, self.seen_high), 1.0)
         low = np.where(self.is_number, self.seen_low, 0.0)
         seen = (self.seen_low, self.seen_high)
         return Codec(self.schema, low, span, self.may_miss, self.layout, *seen)

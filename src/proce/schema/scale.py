@@ -92,13 +92,18 @@ def fit_scale(feature: Feature, values: Floats, scale: Scale) -> FeatureScale:
         return FeatureScale(0.0, 1.0, 0.0, float(len(feature.levels) - 1), 0.0, may_miss)
     _check_ends(feature, low, high)
     first, last = (low, high) if scale == "range" else bulk(present)
-    span = (last - first) or 1.0
+    span = float(unit_span(first, last))
     resolution = feature.step or 0.0
     if not resolution and scale == "bulk" and low < high:
         resolution = round_step(span, max(abs(first), abs(last)))
     found = FeatureScale(first, span, low, high, resolution, may_miss)
     _check_steps(feature, found)
     return found
+
+
+def unit_span(first: Any, last: Any) -> Any:
+    """Return the length of the unit range from one value to another; 1 where they are the same."""
+    return np.where(last > first, last - first, 1.0)
 
 
 def scale_map(low: Any, span: Any, other_low: Any, other_span: Any) -> tuple[Any, Any]:

@@ -16,9 +16,9 @@ from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
 from proce.causal.equations.forms import Form
 from proce.causal.equations.mechanism import Ordered, mean_rank
-from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
 from proce.causal.equations.tables import columns_of
+from proce.causal.moments import Moments
 from proce.schema import Categorical, Codec, Ordinal, Schema
 
 

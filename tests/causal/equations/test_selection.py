@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms, sparse_least_squares
+from proce.causal.moments import Moments
 
 
 def test_one_term_by_hand():

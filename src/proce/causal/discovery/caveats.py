@@ -10,6 +10,7 @@ from proce.arrays import Flags, Floats, Ints
 from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out
 from proce.causal.discovery.knowledge import Knowledge
 from proce.causal.discovery.rows import scaled, varying
+from proce.causal.moments import Moments, least_squares, predicted
 from proce.errors import GraphError
 from proce.schema import Categorical, Feature
 
@@ -191,7 +192,9 @@ class _Fit:
 def _fit(findings: Findings, rows: Floats, effect: int, causes: Ints) -> _Fit:
     straight, curved = _terms(findings, rows, causes)
     values = scaled(rows[:, effect])
-    noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
+    every_row = np.ones(len(values))
+    line = least_squares(Moments.of(straight, values, every_row))
+    noise = values - predicted(line, straight)
     return _Fit(
         held_out(straight, values),
         held_out(curved, values),
@@ -204,7 +207,7 @@ def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[Floats, Floa
     nominal = [cause for cause in causes if isinstance(findings.features[cause], Categorical)]
     levels = [rows[:, [cause]] == np.unique(rows[:, cause])[1:] for cause in nominal]
     numbers = scaled(rows[:, [cause for cause in causes if cause not in nominal]])
-    straight = np.hstack([np.ones((len(rows), 1)), *levels, numbers])
+    straight = np.hstack([*levels, numbers])
     return straight, np.hstack([straight, *curves(numbers)])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints
 from proce.causal.discovery.knowledge import Knowledge
 from proce.causal.discovery.rows import scaled
+from proce.causal.moments import Moments, least_squares, predicted
 
 MAX_ERROR_RATIO = 0.95  # a fit is clearly better where it leaves less of the error
 _MAX_PRODUCTS = 8  # columns whose products enter a curved fit
@@ -50,8 +51,7 @@ def add_curved_causes(rows: Floats, knowledge: Knowledge, arrows: Flags, lines: 
 
 def _error(rows: Floats, causes: Ints, values: Floats) -> float:
     numbers = scaled(rows[:, causes])
-    straight = np.hstack([np.ones((len(rows), 1)), numbers])
-    return held_out(np.hstack([straight, *curves(numbers)]), values)
+    return held_out(np.hstack([numbers, *curves(numbers)]), values)
 
 
 def curves(numbers: Floats) -> list[Floats]:
@@ -61,14 +61,14 @@ def curves(numbers: Floats) -> list[Floats]:
     return [*bends, *(mixed[:, [column]] * mixed[:, column:] for column in range(mixed.shape[1]))]
 
 
-def held_out(terms: Floats, values: Floats) -> float:
+def held_out(columns: Floats, values: Floats) -> float:
     """Return the mean squared error of a linear fit on folds that it has not seen."""
-    folds = [(terms[first::_N_FOLDS], values[first::_N_FOLDS]) for first in range(_N_FOLDS)]
-    squares = [fold_terms.T @ fold_terms for fold_terms, _ in folds]
-    products = [fold_terms.T @ fold_values for fold_terms, fold_values in folds]
-    ridge = 1e-6 * len(values) * np.eye(terms.shape[1])
+    folds = [slice(first, None, _N_FOLDS) for first in range(_N_FOLDS)]
+    counts = np.ones(len(values))
+    whole = Moments.of(columns, values, counts)
     total = 0.0
-    for (unseen_terms, unseen), square, product in zip(folds, squares, products, strict=True):
-        slopes = np.linalg.solve(sum(squares) - square + ridge, sum(products) - product)
-        total += float(((unseen - unseen_terms @ slopes) ** 2).sum())
+    for fold in folds:
+        unseen = Moments.of(columns[fold], values[fold], counts[fold], whole.middle)
+        weights = least_squares(whole - unseen)
+        total += float(((values[fold] - predicted(weights, columns[fold])) ** 2).sum())
     return total / len(values)

@@ -152,8 +152,13 @@ def paths(edges: Flags) -> Flags:
     """Return where a path leads from the first feature to the second (Warshall)."""
     reach = edges.copy()
     for middle in range(len(reach)):
-        reach |= reach[:, [middle]] & reach[[middle], :]
+        join(reach, middle, middle)
     return reach
+
+
+def join(reach: Flags, end: int, start: int) -> None:
+    """Note that paths that lead to one feature go on with those that lead from another."""
+    reach |= reach[:, [end]] & reach[[start], :]
 
 
 def _cycle(names: Sequence[str], edges: Flags, reach: Flags) -> str:

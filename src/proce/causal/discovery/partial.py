@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from proce.arrays import Flags
-from proce.causal.discovery.knowledge import Knowledge
+from proce.causal.discovery.knowledge import Knowledge, join
 
 Collider = tuple[int, int, int]  # cause, effect, other cause; the causes are not joined
 
@@ -48,7 +48,7 @@ class PartialGraph:
             return False
         self.lines[cause, effect] = self.lines[effect, cause] = False
         self.arrows[cause, effect] = True
-        self.reach |= self.reach[:, [cause]] & self.reach[[effect], :]
+        join(self.reach, cause, effect)
         return True
 
     def may_be(self, cause: int, effect: int) -> bool:

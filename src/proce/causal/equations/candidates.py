@@ -21,7 +21,6 @@ from proce.causal.equations.mechanism import (
     Multiplicative,
     Ranked,
 )
-from proce.causal.equations.moments import Moments, least_squares
 from proce.causal.equations.ordered import OrderedRows, fit_ordered
 from proce.causal.equations.polynomial import Exponential, Polynomial, polynomial_of
 from proce.causal.equations.selection import sparse_least_squares
@@ -32,6 +31,7 @@ from proce.causal.equations.terms import (
     NONE,
     Terms,
 )
+from proce.causal.moments import Moments, least_squares
 from proce.compiled.elementary import logarithms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal

@@ -3,7 +3,7 @@
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.causal.equations.moments import RIDGE, Moments, weights_of
+from proce.causal.moments import RIDGE, Moments, weights_of
 from proce.compiled.elementary import logarithms
 
 _MIN_SCALE = 1e-8  # of a column on the unit range: less is constant

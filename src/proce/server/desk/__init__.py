@@ -5,7 +5,9 @@ The names are loaded when somebody asks for them: a process that only has to kno
 loads neither pandas nor numba.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
     from proce.server.desk.desk import Desk
@@ -14,13 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["Desk", "RequestError"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "Desk":
-        from proce.server.desk.desk import Desk
+_LOCATIONS = {
+    "Desk": "proce.server.desk.desk",
+    "RequestError": "proce.server.desk.errors",
+}
 
-        return Desk
-    if name == "RequestError":
-        from proce.server.desk.errors import RequestError
 
-        return RequestError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
+    __getattr__ = _loader(__name__, _LOCATIONS)

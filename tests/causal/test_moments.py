@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from proce.causal.equations.moments import Moments, least_squares, weights_of
+from proce.causal.moments import Moments, least_squares, predicted, weights_of
 
 
 def drawn(n=60, m=4, seed=0):
@@ -19,9 +19,9 @@ def reference(columns, target):
 
 def test_a_line_by_hand():
     columns, target = np.array([[0.0], [1], [2]]), np.array([1.0, 3, 5])
-    assert least_squares(
-        Moments.of(columns, target, np.ones(len(target)))
-    ).tolist() == pytest.approx([1, 2], abs=1e-6)
+    weights = least_squares(Moments.of(columns, target, np.ones(len(target))))
+    assert weights.tolist() == pytest.approx([1, 2], abs=1e-6)
+    assert predicted(weights, np.array([[4.0]])).tolist() == pytest.approx([9], abs=1e-6)
 
 
 def test_weights_are_those_of_least_squares():

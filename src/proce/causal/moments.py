@@ -83,3 +83,8 @@ def weights_of(moments: Moments, kept: Array) -> Array:
     weights[1 + kept] = np.linalg.solve(gram, centred[kept, -1])
     weights[0] = means[-1] - means[:-1] @ weights[1:]
     return weights
+
+
+def predicted(weights: Array, columns: Array) -> Array:
+    """Return what weights ``(1 + m,)`` predict from columns ``(i, m)``, ``(i,)``."""
+    return weights[0] + columns @ weights[1:]
