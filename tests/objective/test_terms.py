@@ -212,7 +212,7 @@ def test_rows_that_are_bound_apart_lack_what_they_lack_alone(world):
         [[True, False, True, False], [True] * 4, [False] * 4, [False, True, False, True]]
     )
     most = [math.inf, 1, 0, 2]
-    own = OwnTerms(np.array(most), np.array([each.numbers for each in REQUIREMENTS]), obeyed)
+    own = OwnTerms(np.array(most), np.array([each.line for each in REQUIREMENTS]), obeyed)
     rows = world.random_rows(4 * 30, seed=2).reshape(4, 30, 6)
     realised = whole.realise(world.genes(whole, rows))
     together = replace(whole, own_terms=own)
@@ -243,7 +243,7 @@ def test_a_probability_that_is_asked_for_and_met_exactly_lacks_nothing(world, an
 
     asked = Requirement(None, 0.0, min_probability=0.3)
     problem = replace(world.problem(ann, requirement=asked), classifier=Exact())
-    own = OwnTerms(np.full(1, math.inf), asked.numbers[None], np.ones((1, 0), np.bool_))
+    own = OwnTerms(np.full(1, math.inf), np.array([asked.line]), np.ones((1, 0), np.bool_))
     problem = replace(problem, own_terms=own)
     assert problem.score(problem.realise(world.genes(problem, ann[None]))).violation.item() == 0
 

@@ -41,22 +41,24 @@ def likeliest_other(probabilities: Array, target: Array) -> Ints:
 def write_said(chances: Floats, threshold: float, said: Ints) -> None:
     """Write the class that is said of probabilities ``(n, k)``; see :func:`class_said`."""
     for n in range(len(chances)):
-        said[n] = class_said(chances[n], threshold)
+        said[n] = class_said(chances, n, threshold)
 
 
+# A row is named by its position: a slice of each would be counted by its owner, which takes longer.
 @part
-def class_said(chances: Floats, threshold: float) -> int:
-    """Return the class of probabilities ``(k,)``: the likeliest where the threshold is NaN."""
+def class_said(chances: Floats, n: int, threshold: float) -> int:
+    """Return the class of a row of probabilities ``(n, k)``: the likeliest without a threshold."""
     if np.isnan(threshold):
-        return likeliest(chances, NOBODY)
-    return 1 if chances[1] >= threshold else 0
+        return likeliest(chances, n, NOBODY)
+    return 1 if chances[n, 1] >= threshold else 0
 
 
 @part
-def likeliest(chances: Floats, other_than: int) -> int:
+def likeliest(chances: Floats, n: int, other_than: int) -> int:
     """Return the first of the likeliest classes but one; a chance that is NaN counts as most."""
     best = -1
-    for k in range(len(chances)):
-        if k != other_than and (best < 0 or chances[k] > chances[best] or np.isnan(chances[k])):
+    for k in range(chances.shape[1]):
+        chance = chances[n, k]
+        if k != other_than and (best < 0 or chance > chances[n, best] or np.isnan(chance)):
             best = k
     return best

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +20,28 @@ from proce.objective.limits import SHOWN_ROUNDING
 
 SHORTFALL_ROUNDING = 1e-12  # of a probability
 _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
-# What is required, as the kernels read it.
-_THRESHOLD, _PAST_UPPER, _PAST_LOWER, _LEAD, _LEAST = range(5)
+
+
+class Line(NamedTuple):
+    """The line that the probabilities of a target must pass, as the kernels read it.
+
+    Attributes
+    ----------
+    threshold
+        The decision threshold of the second class; NaN for the likeliest class.
+    upper, lower
+        What the probability of the second of two classes must reach, or stay below.
+    lead
+        By how much the target must lead the likeliest other of more classes.
+    least
+        What the probability of the target must reach as well, or NaN.
+    """
+
+    threshold: float
+    upper: float
+    lower: float
+    lead: float
+    least: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +64,16 @@ class Requirement:
     min_probability: float | None = None
 
     @property
-    def numbers(self) -> Floats:
-        """The requirement as the kernels read it, ``(5,)``; what is not asked for is NaN."""
-        line = EVEN if self.threshold is None else self.threshold
-        numbers = np.empty(5)
-        numbers[_THRESHOLD] = math.nan if self.threshold is None else line
-        numbers[_PAST_UPPER] = min(1.0, line + self.margin)
-        numbers[_PAST_LOWER] = max(0.0, line - self.margin)
-        numbers[_LEAD] = 2 * self.margin
-        numbers[_LEAST] = math.nan if self.min_probability is None else self.min_probability
-        return numbers
+    def line(self) -> Line:
+        """The requirement as the kernels read it."""
+        middle = EVEN if self.threshold is None else float(self.threshold)
+        return Line(
+            math.nan if self.threshold is None else middle,
+            min(1.0, middle + self.margin),
+            max(0.0, middle - self.margin),
+            2.0 * self.margin,
+            math.nan if self.min_probability is None else float(self.min_probability),
+        )
 
     def without_margin(self) -> "Requirement":
         """Return the requirement for which the decision itself is enough."""
@@ -65,7 +86,7 @@ class Requirement:
         """
         lacking = np.zeros(probabilities.shape[:2])
         given = np.ascontiguousarray(probabilities, np.float64)
-        required = np.tile(self.numbers, (len(given), 1))
+        required = np.tile(self.line, (len(given), 1))
         add_shortfall(given, target.astype(np.int64), required, lacking)
         return lacking
 
@@ -86,7 +107,7 @@ class Requirement:
         """
         odds = np.empty(probabilities.shape[:2])
         given = np.ascontiguousarray(probabilities, np.float64)
-        write_odds(given, target.astype(np.int64), self.without_margin().numbers, odds)
+        write_odds(given, target.astype(np.int64), self.without_margin().line, odds)
         return odds
 
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
@@ -98,15 +119,16 @@ class Requirement:
         least = self.min_probability or 0.0
         if n_classes > 2:
             return (least,) * n_classes
-        lower, upper = self.numbers[[_PAST_LOWER, _PAST_UPPER]].tolist()
-        return max(deciding_chance(0, lower), least), max(deciding_chance(1, upper), least)
+        line = self.line
+        enough = deciding_chance(0, line.lower), deciding_chance(1, line.upper)
+        return tuple(max(chance, least) for chance in enough)
 
     def lead(self, n_classes: int) -> float | None:
         """Return by how much the target must lead the likeliest other class.
 
         The lead is ``None`` for two classes, where the probability of the target says it all.
         """
-        return float(self.numbers[_LEAD]) if n_classes > 2 else None
+        return self.line.lead if n_classes > 2 else None
 
 
 @kernel
@@ -118,51 +140,53 @@ def add_shortfall(
 ) -> None:
     """Add what probabilities lack to reach the target to the violation ``(i, c)`` of candidates."""
     for i in range(len(chances)):
+        told, wanted, own = chances[i], target[i], required[i]
+        line = Line(own[0], own[1], own[2], own[3], own[4])
         for c in range(chances.shape[1]):
-            violation[i, c] += _shortfall(chances[i, c], target[i], required[i])
+            violation[i, c] += _shortfall(told, c, wanted, line)
 
 
 @kernel
 def write_odds(
     chances: Floats,  # (i, c, k)
     target: Ints,  # (i,)
-    numbers: Floats,  # (5,)
+    line: Line,
     odds: Floats,  # (i, c); written
 ) -> None:
     """Write by how many log-odds candidates pass the decision, ``(i, c)``; below 0 they do not."""
-    threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
+    threshold, least = line.threshold, line.least
     for i in range(len(chances)):
-        wanted = target[i]
+        told, wanted = chances[i], target[i]
         for c in range(chances.shape[1]):
-            own = chances[i, c, wanted]
+            own = told[c, wanted]
             if np.isnan(threshold):
-                past = _log(own) - _log(chances[i, c, likeliest(chances[i, c], wanted)])
+                past = _log(own) - _log(told[c, likeliest(told, c, wanted)])
             else:
-                past = _log_odds(chances[i, c, 1]) - _log_odds(threshold)
+                past = _log_odds(told[c, 1]) - _log_odds(threshold)
                 past = past if wanted == 1 else -past
             if least == least:
                 past = min(past, _log_odds(own) - _log_odds(least))
-            is_reached = _shortfall(chances[i, c], wanted, numbers) <= 0
+            is_reached = _shortfall(told, c, wanted, line) <= 0
             odds[i, c] = max(past, 0.0) if is_reached else min(past, -SHORTFALL_ROUNDING)
 
 
 @part
-def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
-    """Return what the probabilities ``(k,)`` of a candidate lack.
+def _shortfall(told: Floats, c: int, wanted: int, line: Line) -> float:
+    """Return what one of the candidates lacks, to which the probabilities ``(c, k)`` are told.
 
     The target must be decided for, by the threshold or as the first of the likeliest classes, and
     lie beyond the decision by the margin.
     """
-    own, second = chances[wanted], chances[1]
-    threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
-    if np.isnan(threshold) and len(chances) == 2:
-        lacking = numbers[_PAST_UPPER] - own  # what is told, also where the two sum to 1.001
+    own, second = told[c, wanted], told[c, 1]
+    threshold, least = line.threshold, line.least
+    if np.isnan(threshold) and told.shape[1] == 2:
+        lacking = line.upper - own  # what is told, also where the two sum to 1.001
     elif np.isnan(threshold):
-        lacking = chances[likeliest(chances, wanted)] + numbers[_LEAD] - own
+        lacking = told[c, likeliest(told, c, wanted)] + line.lead - own
     else:
-        lacking = numbers[_PAST_UPPER] - second if wanted == 1 else second - numbers[_PAST_LOWER]
-    is_decided = class_said(chances, threshold) == wanted
-    is_enough = is_decided and lacking <= SHORTFALL_ROUNDING  # 0.4 + 0.2 is more than 0.6
+        lacking = line.upper - second if wanted == 1 else second - line.lower
+    is_decided = class_said(told, c, threshold) == wanted
+    is_enough = is_decided & (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
     lacking = 0.0 if is_enough else max(lacking, SHORTFALL_ROUNDING)
     if least == least:
         missing = least - own

@@ -69,7 +69,7 @@ class Terms(NamedTuple):
     max_changes
         ``(i,)``, the most actions and holds of a candidate; infinite without such a limit.
     required
-        ``(i, 5)``, what is required of the probabilities: :attr:`Requirement.numbers`.
+        ``(i, 5)``, what is required of the probabilities: :attr:`Requirement.line`.
     """
 
     target: Ints
@@ -107,7 +107,7 @@ class Terms(NamedTuple):
             measure,
             charge,
             np.full(len(factual), most_changes(max_changes)),
-            np.tile(requirement.numbers, (len(factual), 1)),
+            np.tile(requirement.line, (len(factual), 1)),
         )
 
     def take(self, instances: Array) -> "Terms":

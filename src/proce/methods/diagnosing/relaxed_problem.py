@@ -52,7 +52,7 @@ def _own_terms(terms: SearchTerms, lifted: Sequence[LiftedLimit]) -> OwnTerms:
     obeyed = [[any(bound is other for other in own.rules) for bound in terms.rules] for own in each]
     return OwnTerms(
         np.array([most_changes(own.max_changes) for own in each]),
-        np.array([own.requirement.numbers for own in each]),
+        np.array([own.requirement.line for own in each]),
         np.array(obeyed, np.bool_).reshape(len(each), -1),
     )
 
