@@ -175,7 +175,7 @@ def _shortfall(told: Floats, c: int, wanted: int, line: Line) -> float:
     """Return what one of the candidates lacks, to which the probabilities ``(c, k)`` are told.
 
     The target must be decided for, by the threshold or as the first of the likeliest classes, and
-    lie beyond the decision by the margin.
+    lie beyond the decision by the margin; without a margin the decision is enough.
     """
     own, second = told[c, wanted], told[c, 1]
     threshold, least = line.threshold, line.least
@@ -186,7 +186,8 @@ def _shortfall(told: Floats, c: int, wanted: int, line: Line) -> float:
     else:
         lacking = line.upper - second if wanted == 1 else second - line.lower
     is_decided = class_said(told, c, threshold) == wanted
-    is_enough = is_decided & (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
+    is_beyond = (line.lead == 0) | (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
+    is_enough = is_decided & is_beyond
     lacking = 0.0 if is_enough else max(lacking, SHORTFALL_ROUNDING)
     if least == least:
         missing = least - own

@@ -67,7 +67,7 @@ class Parcel:
         explainer = self.open()
         if not isinstance(explainer, ProCE):
             return self
-        explainer.fitted_.likeness_of(set(range(len(explainer.classes_))))
+        explainer.fitted_.learn_looks()
         taught = None if self.files is None else _saved(explainer)
         return self if taught is None else replace(self, files=taught.files)
 

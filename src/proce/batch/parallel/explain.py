@@ -156,8 +156,7 @@ def _call_terms(
 def _learn_once(explainer: Method, options: dict[str, Any]) -> None:
     """Learn here what every worker would learn again: what is typical of the classes."""
     if isinstance(explainer, ProCE) and options.get("pick") == "typical":
-        for position in range(len(explainer.classes_)):  # a rare class has nothing to learn from
-            explainer.fitted_.likeness_of({position})
+        explainer.fitted_.learn_looks()
 
 
 @contextmanager

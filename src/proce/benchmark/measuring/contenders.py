@@ -18,7 +18,7 @@ from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.fitting.modes import resolve_mode
+from proce.methods.fitting.modes import in_mode
 from proce.methods.published.published import Published
 from proce.schema import Schema
 
@@ -103,12 +103,11 @@ class Contenders:
         self, fitted: FittedParts, variant: Variant, settings: SearchSettings
     ) -> FittedParts:
         """Return a shared fit with the mode, the settings and the rules of a variant."""
-        mode = resolve_mode(variant.causal, fitted.scm)
+        parts = in_mode(fitted, variant.causal)
         return replace(
-            fitted,
-            mode=mode,
+            parts,
             settings=settings,
-            refits=fitted.refits if mode in ("hard", "soft") and settings.n_refits else None,
+            refits=parts.refits if settings.n_refits else None,
             rules=fitted.bind(self._rules(variant)),
         )
 

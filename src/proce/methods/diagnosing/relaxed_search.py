@@ -113,7 +113,7 @@ class RelaxedSearch:
             problem.gene_map,
             _N_FRESH,
             fitted.seed,
-            fitted.settings.start if fitted.left_out is None else "gaussian",
+            fitted.start,
         )
         own = self.terms.problem(self.query).gene_map
         ended = self.misses[:, np.arange(_N_ENDED) % self.misses.shape[1]]

@@ -19,7 +19,7 @@ from proce.methods.calls.rules import BoundRule, bind_rules
 from proce.methods.fitting.answers import are_labels
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
-from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, gene_map_of
+from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, Start, gene_map_of
 from proce.schema import Codec, Level, Schema
 
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
@@ -214,6 +214,16 @@ class FittedParts:
                 self.device,
             )
         return self.looks.likeness(self.codec) if self.looks.knows(classes) else None
+
+    def learn_looks(self) -> None:
+        """Learn what every class looks like that has enough training rows."""
+        for position in range(len(self.classifier.classes)):
+            self.likeness_of({position})
+
+    @property
+    def start(self) -> Start:
+        """Where searches start: from noise alone where the training rows were not saved."""
+        return self.settings.start if self.left_out is None else "gaussian"
 
     def notes_on(self, probabilities: Array) -> list[tuple[Array, str]]:
         """Return what readers should know, each for the rows at some positions.

@@ -47,15 +47,15 @@ class Attempt:
         """
         return replace(self, number=self.number + _N_SEEDS, surely=True)
 
-    def start(self, settings: SearchSettings) -> Start:
-        """Return where the search of this attempt starts.
+    def start(self, usual: Start) -> Start:
+        """Return where the search of this attempt starts, given where searches start.
 
         Where nothing was found near the row, the ways that there are may be far from it, and what
         is lacking may lead away from them.
         """
-        if settings.start == "gaussian":
-            return settings.start
-        return "anywhere" if self.surely or not self.with_margin else settings.start
+        if usual == "gaussian":
+            return usual
+        return "anywhere" if self.surely or not self.with_margin else usual
 
     def improved(self, problem: CounterfactualProblem) -> CounterfactualProblem:
         """Return the problem in which candidates are improved: with doubts where it must."""

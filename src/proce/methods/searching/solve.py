@@ -156,7 +156,7 @@ def search(
         gene_map,
         settings.population_size,
         seed,
-        attempt.start(settings) if fitted.left_out is None else "gaussian",
+        attempt.start(fitted.start),
     )
     return nsga2(
         NamesFailingRow(RunningProblem(problem), positions),
