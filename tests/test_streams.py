@@ -122,7 +122,7 @@ def test_every_bit_is_on_half_the_time():
 
 def test_genes_in_another_order_have_another_hash():
     genes = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float64)
-    a, b, again = stream.hash_values(genes).tolist()
+    a, b, again = stream.row_keys(genes).tolist()
     assert a == again != b
 
 

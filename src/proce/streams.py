@@ -79,20 +79,15 @@ class RowStreams:
         return uniforms
 
 
-def hash_values(values: Floats) -> Ints:
-    """Return a hash (…,) of values (…, n); the same in another order differ."""
+def row_keys(rows: Floats) -> Ints:
+    """Return what the random streams of rows ``(…, f)`` depend on: a hash of their values alone."""
     from proce.compiled.stream import hash_rows
 
-    size = values.shape[-1]
-    words = np.ascontiguousarray(values, np.float64).view(np.uint64)
-    codes = np.empty(values.shape[:-1], np.uint64)
-    hash_rows(words.reshape(-1, size) if size else words.reshape(codes.size, 0), codes.reshape(-1))
-    return codes.view(np.int64)
-
-
-def row_keys(rows: Floats) -> Ints:
-    """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
-    return hash_values(rows)
+    size = rows.shape[-1]
+    words = np.ascontiguousarray(rows, np.float64).view(np.uint64)
+    keys = np.empty(rows.shape[:-1], np.uint64)
+    hash_rows(words.reshape(-1, size) if size else words.reshape(keys.size, 0), keys.reshape(-1))
+    return keys.view(np.int64)
 
 
 def check_seed(seed: Any) -> None:

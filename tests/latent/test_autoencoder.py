@@ -92,17 +92,11 @@ def test_cells_are_read_as_plain_numbers_codes_and_flags_and_outliers_are_cut():
     frame = people()
     frame.loc[:5, "income"] = 5_000.0
     codec = Codec.fit(Schema([APPLICANT_SCHEMA[name] for name in frame]), frame, "bulk")
-    cells = NetworkColumns(codec).read(np.array([[0.25, 9.0, 2.0, 1.0], [np.nan, -9.0, -1, -1]]))
-    assert cells[0].tolist() == [
-        0.25,
-        1.5,
-        0.5,
-        2.0,
-        0,
-        0,
-        0,
-        0,
-    ]  # job last
+    rows = np.array([[0.25, 9.0, 2.0, 1.0], [np.nan, -9.0, -1, -1]])
+    cells = NetworkColumns(codec).read(rows)
+    assert cells[0].tolist() == [0.25, 1.5, 0.5, 2.0, 0, 0, 0, 0]  # job last
+    centre, spread = np.array([0, 0.5, 0, 0]), np.array([1, 0.5, 1, 1])
+    assert NetworkColumns(codec, centre, spread).read(rows)[:, 1].tolist() == [2.0, -2.0]
     assert cells[1].tolist() == [0, -0.5, 0, 0, 1, 0, 1, 1]
 
 

@@ -161,7 +161,7 @@ def test_what_a_person_reads_is_what_is_enough_also_where_the_two_do_not_sum_to_
 
 @pytest.mark.parametrize("threshold", [None, 0.5, 0.7])
 def test_without_a_margin_the_decision_is_enough_also_where_the_two_do_not_sum_to_one(threshold):
-    rows = np.random.default_rng(0).uniform(0.4985, 0.5, (500, 1, 1)) + [[[0.0, 2e-4]]]
+    rows = np.random.default_rng(0).uniform(0.4985, 0.5, (500, 1, 1)) + np.array([0.0, 2e-4])
     rows = np.concatenate([rows, rows[..., ::-1], rows * 1.4, [[[0.4996, 0.4995]]]])
     for wanted in (0, 1):
         said = decide(rows, threshold) == wanted

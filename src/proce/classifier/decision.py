@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Ints, scatter
+from proce.arrays import Array, Floats, Ints
 from proce.compiled.kernel import NOBODY, kernel, part
 
 EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
@@ -34,7 +34,17 @@ def decide(probabilities: Array, threshold: float | None) -> Ints:
 
 def likeliest_other(probabilities: Array, target: Array) -> Ints:
     """Return the likeliest class but the target ``(n,)`` of probabilities ``(n, k)``."""
-    return decide(scatter(probabilities, 1, target[:, None], -1.0), None)
+    other = np.empty(len(probabilities), np.int64)
+    chances = np.ascontiguousarray(probabilities, np.float64)
+    write_likeliest(chances, target.astype(np.int64), other)
+    return other
+
+
+@kernel
+def write_likeliest(chances: Floats, other_than: Ints, likely: Ints) -> None:
+    """Write the likeliest class but one ``(n,)`` of probabilities ``(n, k)``."""
+    for n in range(len(chances)):
+        likely[n] = likeliest(chances, n, other_than[n])
 
 
 @kernel
@@ -55,7 +65,10 @@ def class_said(chances: Floats, n: int, threshold: float) -> int:
 
 @part
 def likeliest(chances: Floats, n: int, other_than: int) -> int:
-    """Return the first of the likeliest classes but one; a chance that is NaN counts as most."""
+    """Return the first of the likeliest classes but one in row ``n`` of probabilities ``(n, k)``.
+
+    A chance that is NaN counts as most.
+    """
     best = -1
     for k in range(chances.shape[1]):
         chance = chances[n, k]

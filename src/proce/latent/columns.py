@@ -102,7 +102,7 @@ class NetworkColumns:
     def _number_input(self, position: int, weights: Array, missing: Array) -> CellInput:
         """Return how the cells of a feature enter as one number each."""
         centre, spread = self.centre[position], self.spread[position]
-        low, high = self.ends[:, position].tolist()
+        low, high = ((self.ends[:, position] - centre) / spread).tolist()
         return CellInput(
             CellKind.NUMBER if self.codec.is_number[position] else CellKind.RANK,
             weights,

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from proce.arrays import Array, Ints
+from proce.arrays import Array, Ints, even_codes
 from proce.causal import StructuralCausalModel
 from proce.compiled.elementary import powers, quantiles
 from proce.objective.distance import Mode
@@ -165,7 +165,7 @@ def initial_population(
 def _neighbour_genes(query: Query, training: Array, gene_map: GeneMap, draws: Array) -> Array:
     """Return for every candidate a training row of its prototype as genes, ``(i, size, g)``."""
     count = (query.neighbours >= 0).sum(1, keepdims=True)
-    nth = np.minimum((draws * count).astype(np.int64), count - 1)
+    nth = even_codes(draws, count).astype(np.int64)
     chosen = np.take_along_axis(query.neighbours, nth, 1)
     rows = training[chosen]  # (i, size, f)
     switches = np.ones((*rows.shape[:-1], len(gene_map.switched)), dtype=rows.dtype)

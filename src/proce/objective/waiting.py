@@ -12,7 +12,6 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
 from proce.causal.models.actions import Tolerances
-from proce.causal.models.compiled import separate
 from proce.causal.models.no_effects import act_without_effects
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
@@ -90,9 +89,7 @@ class Clock:
         rows = self.advance(rows, factual)
         if scm is None:
             return self._as_one_action(act_without_effects(codec, factual, rows))
-        known = scm.abduct(factual) if residual is None else residual
-        told = separate(scm.program, scm.outcome, factual, rows, known, acting)
-        return self._as_one_action(told)
+        return self._as_one_action(scm.split(factual, rows, residual, acting))
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""

@@ -190,11 +190,10 @@ class _Fit:
 
 
 def _fit(findings: Findings, rows: Floats, effect: int, causes: Ints) -> _Fit:
-    straight, curved = _terms(findings, rows, causes)
-    values = scaled(rows[:, effect])
-    every_row = np.ones(len(values))
-    line = least_squares(Moments.of(straight, values, every_row))
-    noise = values - predicted(line, straight)
+    levels, numbers = _terms(findings, rows, causes)
+    straight = np.hstack([*levels, numbers])
+    curved = np.hstack([straight, *curves(numbers)])
+    values, noise = scaled(rows[:, effect]), _noise(findings, rows, effect, causes)
     return _Fit(
         held_out(straight, values),
         held_out(curved, values),
@@ -202,13 +201,20 @@ def _fit(findings: Findings, rows: Floats, effect: int, causes: Ints) -> _Fit:
     )
 
 
-def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[Floats, Floats]:
-    """Return the terms of a straight and of a curved fit; levels have a term each in both."""
+def _noise(findings: Findings, rows: Floats, effect: int, causes: Ints) -> Floats:
+    """Return what a straight fit on its causes leaves of an effect, ``(n,)``."""
+    levels, numbers = _terms(findings, rows, causes)
+    straight, values = np.hstack([*levels, numbers]), scaled(rows[:, effect])
+    line = least_squares(Moments.of(straight, values, np.ones(len(values))))
+    noise: Floats = values - predicted(line, straight)
+    return noise
+
+
+def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[list[Flags], Floats]:
+    """Return the terms of a straight fit: one for each level but the first, and the numbers."""
     nominal = [cause for cause in causes if isinstance(findings.features[cause], Categorical)]
     levels = [rows[:, [cause]] == np.unique(rows[:, cause])[1:] for cause in nominal]
-    numbers = scaled(rows[:, [cause for cause in causes if cause not in nominal]])
-    straight = np.hstack([*levels, numbers])
-    return straight, np.hstack([straight, *curves(numbers)])
+    return levels, scaled(rows[:, [cause for cause in causes if cause not in nominal]])
 
 
 def _gaussian(findings: Findings) -> Iterator[str]:
@@ -230,9 +236,7 @@ def _gaussian(findings: Findings) -> Iterator[str]:
 def _looks_gaussian(findings: Findings, position: int) -> bool:
     """Whether the part of a feature that its causes do not explain could be Gaussian."""
     causes = np.flatnonzero(findings.arrows[:, position])
-    values = findings.rows[:, position] - findings.rows[:, position].mean()
-    terms = findings.rows[:, causes] - findings.rows[:, causes].mean(0)
-    noise = values - terms @ np.linalg.lstsq(terms, values, rcond=None)[0]
+    noise = _noise(findings, findings.rows, position, causes)
     skew, excess = float(stats.skew(noise)), float(stats.kurtosis(noise))
     if abs(skew) < 0.1 and abs(excess) < 0.2:
         return True

@@ -225,8 +225,14 @@ class StructuralCausalModel(ColumnEquations):
             self._check_noise(rows, residual)
         if acting is not None:
             acting = _flags("acting", acting, rows)
-        given = factual, rows, self.abduct(factual) if residual is None else residual
-        return compiled.separate(self.program, self.outcome, *given, acting)
+        return self.split(factual, rows, residual, acting)
+
+    def split(
+        self, factual: Array, rows: Array, residual: Array | None, acting: Array | None
+    ) -> Actions:
+        """Return what :meth:`actions` does, of arrays that are known to fit."""
+        known = self.abduct(factual) if residual is None else residual
+        return compiled.separate(self.program, self.outcome, factual, rows, known, acting)
 
     @checked(GraphError)
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":

@@ -19,6 +19,7 @@ from proce.classifier.answer import (
     translate_errors,
 )
 from proce.classifier.classifier import Adapter, checked_classes, position_of
+from proce.classifier.decision import decide
 from proce.classifier.encoding import FrameFunction
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
@@ -227,7 +228,7 @@ def _refuse_other_labels(labels: Any, probabilities: Array, classes: Any) -> Non
             f" {shown(classes)}. Give classes= in the order of its columns."
         )
     given = np.array([position_of(label, classes) for label in plain])
-    if (given == probabilities.argmax(-1)).astype(np.float64).mean() < 0.5:
+    if (given == decide(probabilities, None)).mean() < 0.5:
         raise ModelOutputError(
             f"{NAME} answers with other labels than its likeliest classes: the order"
             f" {shown(classes)} is not that of its columns. Give classes= in their order."
