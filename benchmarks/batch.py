@@ -31,7 +31,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import proce
 from proce.classifier import fit_network
-from proce.methods.searching import solve
+from proce.methods.phases import solve
 
 PROCE = str(Path(sys.executable).with_name("proce"))
 

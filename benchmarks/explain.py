@@ -35,8 +35,8 @@ from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.methods import Nearest, ProCE
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.searching.solve import search
+from proce.methods.phases.evolve import evolve
+from proce.methods.pipeline import ProceCall
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Codec
 
@@ -98,7 +98,7 @@ def full_length(explainer: ProCE) -> ProCE:
 def pose_problem(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
     call = ProceCall(explainer.fitted_, Options(), frame)
-    return call.terms.problem(call.query(np.arange(len(call))))
+    return call.spec.problem(call.query(np.arange(len(call))))
 
 
 def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
@@ -157,9 +157,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
 def our_fronts(explainer: ProCE, frame: Any) -> tuple[float, list[np.ndarray]]:
     """Return the CPU time of our search per row, and the front of each row."""
     problem = pose_problem(explainer, frame)
-    seconds, searched = cpu(
-        lambda: search(problem, np.arange(len(frame)), explainer.fitted_, Options())
-    )
+    seconds, searched = cpu(lambda: evolve(problem, explainer.fitted_))
     kept = searched.population.front
     losses = searched.population.losses
     fronts = [losses[row][kept[row]] for row in range(len(frame))]

@@ -31,7 +31,7 @@ from proce.classifier import fit_network
 from proce.datasets import load_dataset
 from proce.explanation.record.counterfactuals import SURE
 from proce.losses import Loss
-from proce.methods.searching.chances import is_better
+from proce.methods.phases.choosing import is_better
 from proce.schema import Action, Codec
 
 SEEDS = {"choose": 1_000, "report": 0}

@@ -28,7 +28,7 @@ from proce.datasets import load_dataset
 from proce.losses import Loss
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import ProceCall
+from proce.methods.pipeline import ProceCall
 from proce.objective import CounterfactualProblem, genome_of
 from proce.objective.distance import ACTION_CHARGE
 from proce.schema import Continuous
@@ -200,7 +200,7 @@ def ratios(
     call = ProceCall(explainer.fitted_, Options(target=1, n=1), frame)
     result, ratio, n_missed = call.run(), [], 0
     for line, item in enumerate(result):
-        problem = call.terms.problem(call.query(np.array([line])))
+        problem = call.spec.problem(call.query(np.array([line])))
         best = optimum(problem, frame.iloc[[line]], log_odds)
         if best is None:
             continue

@@ -32,20 +32,31 @@ EXPLAIN = Step(
     (
         Step("proce.methods.calls.options", "what the caller wants, checked"),
         Step(
-            "proce.methods.explaining.proce_call",
-            "the call: rows in chunks, each solved and recorded",
+            "proce.methods.pipeline",
+            "the call, from top to bottom: every phase in its order",
             (
                 Step(
-                    "proce.methods.searching.terms",
-                    "limits, rules, efforts and margin, read once",
+                    "proce.methods.calls.call",
+                    "read: frame to rows, the model's answers, the wanted classes",
+                    (
+                        Step("proce.schema.codec", "raw units to the unit range, levels to codes"),
+                        Step(
+                            "proce.explanation.record.builder", "what was found so far, as columns"
+                        ),
+                        Step("proce.explanation.result.explanations", "the result, with verbs"),
+                    ),
+                ),
+                Step(
+                    "proce.methods.phases.spec",
+                    "pose: limits, rules, efforts and margin, read once",
                     (
                         Step("proce.objective.limits", "where each feature may end"),
                         Step("proce.objective.query", "prototype (Eqs. 3-5), the row's own noise"),
                         Step(
                             "proce.objective.problem",
-                            "objectives and constraints (Eq. 10)",
+                            "realise, ask, score (Eq. 10)",
                             (
-                                Step("proce.causal.models.actions", "done, held, or following"),
+                                Step("proce.objective.waiting", "done, held, or following"),
                                 Step(
                                     "proce.objective.terms",
                                     "what needs no model, for many candidates",
@@ -61,54 +72,38 @@ EXPLAIN = Step(
                         ),
                     ),
                 ),
+                Step("proce.methods.phases.attempts", "plan: which searches, for which rows"),
+                Step("proce.methods.phases.scan", "scan: ways of one, two, three actions"),
                 Step(
-                    "proce.methods.calls.call",
-                    "frame to rows, the model's answers, the wanted classes",
+                    "proce.methods.phases.evolve",
+                    "evolve",
                     (
-                        Step("proce.schema.codec", "raw units to the unit range, levels to codes"),
-                        Step(
-                            "proce.explanation.record.builder", "what was found so far, as columns"
-                        ),
-                        Step("proce.explanation.result.explanations", "the result, with verbs"),
-                    ),
-                ),
-                Step(
-                    "proce.methods.searching.solve",
-                    "search, shortlist, last check",
-                    (
-                        Step("proce.methods.searching.scan", "ways of one, two, three actions"),
                         Step("proce.objective.start", "genes, and where the search starts"),
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
-                        Step(
-                            "proce.methods.searching.shortlist",
-                            "what is worth showing",
-                            (
-                                Step("proce.methods.searching.pruning", "no needless action"),
-                                Step("proce.methods.searching.polishing", "drawn to the person"),
-                                Step("proce.methods.searching.chances", "sure in refits"),
-                                Step("proce.methods.searching.choosing", "recommended first"),
-                            ),
-                        ),
-                        Step(
-                            "proce.methods.calls.last_check",
-                            "the model and the rules again, at the values shown",
-                        ),
                     ),
                 ),
+                Step("proce.methods.phases.prune", "prune: no needless action"),
+                Step("proce.methods.phases.polish", "polish: drawn to the person"),
+                Step("proce.methods.phases.robustify", "make sure: sure in refits"),
                 Step(
-                    "proce.methods.explaining.described",
-                    "what is recorded beside the values",
-                    (
-                        Step(
-                            "proce.methods.explaining.taken_back",
-                            "what each action adds, and the rule that asks for it",
-                        ),
-                        Step("proce.methods.explaining.confidence", "how often it holds"),
-                    ),
+                    "proce.methods.phases.shortlist",
+                    "select: what is worth showing",
+                    (Step("proce.methods.phases.choosing", "recommended first"),),
+                ),
+                Step(
+                    "proce.methods.phases.check",
+                    "check on the model, at the values shown",
+                    (Step("proce.methods.calls.last_check", "the model and the rules again"),),
+                ),
+                Step("proce.methods.phases.ablation", "drop what is needless after all"),
+                Step(
+                    "proce.methods.phases.annotate",
+                    "describe: what is recorded beside the values",
+                    (Step("proce.methods.phases.intervals", "how far a number may be off"),),
                 ),
                 Step(
                     "proce.methods.diagnosing.blockers",
-                    "where nothing was found: which limit blocks",
+                    "diagnose: where nothing was found, which limit blocks",
                     (Step("proce.methods.diagnosing.lifted_limits", "one limit lifted at a time"),),
                 ),
             ),

@@ -39,6 +39,11 @@ def loss_of_chance(chances: Array) -> Array:
     return -logarithms(np.maximum(chances, MIN_CHANCE))
 
 
+def prediction_loss(probabilities: Array, target: Array) -> Array:
+    """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
+    return loss_of_chance(target_probability(probabilities, target))
+
+
 def chance_of_loss(losses: Array) -> Array:
     """Return the target's probabilities of prediction losses; undoes :func:`loss_of_chance`."""
     return exponentials(-losses)

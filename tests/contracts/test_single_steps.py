@@ -16,7 +16,7 @@ from proce import CausalGraph, ProCE, SearchSettings
 from proce.causal import StructuralCausalModel
 from proce.explanation import Explanations
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import ProceCall
+from proce.methods.pipeline import ProceCall
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical, Codec, Continuous, Schema
 
@@ -109,7 +109,7 @@ def ways(explainer: ProCE) -> list[tuple[int, str, int]]:
 
 def problem_of(explainer: ProCE, row: int) -> CounterfactualProblem:
     call = ProceCall(explainer.fitted_, Options(target=STAYS, n=1), ROWS)
-    return call.terms.problem(call.query(np.array([row])))
+    return call.spec.problem(call.query(np.array([row])))
 
 
 def test_every_single_step_that_works_is_found_or_beaten(

@@ -14,7 +14,7 @@ from proce.causal import Actions, Ordered
 from proce.latent import AutoEncoder
 from proce.objective import FeatureDistance, Requirement
 from proce.objective.distance import ACTION_CHARGE, causal_gap, printed_gap
-from proce.objective.terms import DIFFERENCES, SQUARES, Terms
+from proce.objective.terms import Terms
 from proce.schema import Categorical
 
 from ..causal.programs.random_models import random_model, random_rows
@@ -49,7 +49,7 @@ def measured(world):
         for weights in np.eye(6):  # the distance is a sum, so each feature is weighed alone
             terms = Terms.of(
                 *(factual, target, limits, weights, distance),
-                *(SQUARES if squared else DIFFERENCES, 0.0, Requirement(None, 0.0), None),
+                *("squared" if squared else "absolute", False, Requirement(None, 0.0), None),
             )
             sizes.append(terms.measured(told)[0])
         return np.stack(sizes, axis=-1)
@@ -103,11 +103,11 @@ def test_levels_with_the_same_embedding_are_no_distance_apart(world, measured):
 
 
 def test_tables_of_levels_stand_one_behind_the_other(by_hand):
-    squared = by_hand.squared
+    squared = by_hand.levels["squared"]
     assert squared.places.tolist() == [[0, 0]] * 4 + [[0, 3], [9, 2]]
     tables = by_hand.tables[CITY], by_hand.tables[CLUB]
     assert squared.distances.tolist() == [each**2 for table in tables for each in table.ravel()]
-    assert by_hand.absolute.distances[9:].tolist() == [0, 1, 1, 0]
+    assert by_hand.levels["absolute"].distances[9:].tolist() == [0, 1, 1, 0]
 
 
 def one_distance(distance, codec, at, here, there) -> float:

@@ -10,8 +10,8 @@ from scipy import special
 
 from proce.arrays import Array
 from proce.classifier import decide
+from proce.losses import prediction_loss
 from proce.objective import Requirement
-from proce.objective.prediction import prediction_loss
 
 
 def chances(*rows) -> Array:

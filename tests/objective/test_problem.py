@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.arrays import Array
-from proce.objective import Requirement, RunningProblem, effect_predictors
+from proce.methods.phases.evolve import SearchedProblem
+from proce.objective import Requirement, effect_predictors
 from proce.objective.distance import printed_gap
 from proce.schema import Rule
 
@@ -34,9 +35,9 @@ def test_in_hard_mode_the_distance_is_what_the_actions_cost(world, ann, moved):
     acted = distances(world, problem, moved, acting=["skill"])
     assert acted == pytest.approx([0.4 + 0.2 + south + 3 * 0.02])  # skill follows to 0.7
     assert distances(world, problem, moved) == pytest.approx([0.4 + south + 2 * 0.02])
-    squared = world.problem(ann, "hard", squared=True)
+    squared = world.problem(ann, "hard", distance_form="squared")
     assert distances(world, squared, moved) == distances(world, problem, moved)
-    assert not squared.is_squared
+    assert squared.form == "absolute"
 
 
 def test_an_effect_counts_more_by_hand_where_its_causes_could_be_moved(world, ann, moved):
@@ -59,7 +60,7 @@ def test_in_soft_mode_deviating_from_what_follows_costs(world, ann, moved):
         problem = world.problem(ann, "soft", causal_weight=weight)
         expected = apart + weight * 0.2
         assert distances(world, problem, moved)[0] == pytest.approx(expected, abs=1e-6)
-        printed = world.problem(ann, "soft", causal_weight=weight, squared=True)
+        printed = world.problem(ann, "soft", causal_weight=weight, distance_form="squared")
         expected = squares + weight * 0.2**2
         assert distances(world, printed, moved)[0] == pytest.approx(expected, abs=1e-6)
 
@@ -81,7 +82,7 @@ def test_without_causes_every_difference_costs_its_distance_by_effort(world, ann
     problem = world.problem(ann, "off", effort=effort)
     assert distances(world, problem, moved) == pytest.approx([expected])
     squares = 0.4**2 + 2 * 0.6**2 + 0.6**2 + (1 / 3) ** 2 + 0.5 * (2 * south - 1) ** 2
-    printed = world.problem(ann, "off", effort=effort, squared=True)
+    printed = world.problem(ann, "off", effort=effort, distance_form="squared")
     assert distances(world, printed, moved) == pytest.approx([squares])
 
 
@@ -165,7 +166,7 @@ def test_an_instance_is_scored_alike_alone_and_among_others_in_any_order(world, 
     factual, rows = world.random_rows(6), world.random_rows(48, seed=1).reshape(6, 8, 6)
     problem = world.problem(factual, mode, rules=["cf.study >= x.study"], max_changes=2)
     genes = world.genes(problem, rows, acting=["skill"])
-    together, running = problem.evaluate(genes), RunningProblem(problem)
+    together, running = problem.evaluate(genes), SearchedProblem(problem)
     for some in ([2], [5, 0], [5, 4, 3, 2, 1, 0]):
         part = running(genes[some], np.array(some))
         np.testing.assert_allclose(part.losses, together.losses[some])

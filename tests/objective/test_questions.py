@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from proce.classifier import AnswerTable
-from proce.objective.questions import ask_about_candidates
 
 STUDY, PAY = 0, 2
 
@@ -31,10 +30,10 @@ def test_a_candidate_of_a_person_is_asked_about_once(world):
     model, table = Recorder(problem.classifier), AnswerTable(factual.shape[1], 2)
     rows = factual[:, None].repeat(4, axis=1)
     rows[:, 1:3, PAY] = 0.25
-    first = ask_about_candidates(model, rows, problem.query, problem.codec, table)
+    first = replace(problem, classifier=model, answers=table).ask(rows)
     assert [len(asked) for asked in model.asked] == [6]  # of each person the row and one other
     rows[0, 0, STUDY] = 0.75
-    again = ask_about_candidates(model, rows, problem.query, problem.codec, table)
+    again = replace(problem, classifier=model, answers=table).ask(rows)
     assert [len(asked) for asked in model.asked] == [6, 1]
     assert np.array_equal(again[1:], first[1:])
     for answers, candidates in ((first[1:], rows[1:]), (again, rows)):
@@ -58,7 +57,7 @@ def test_without_a_table_everything_is_asked(world):
     problem = world.problem(factual, "off")
     model = Recorder(problem.classifier)
     rows = factual[:, None].repeat(3, axis=1)
-    ask_about_candidates(model, rows, problem.query, problem.codec, None)
+    replace(problem, classifier=model).ask(rows)
     assert [len(asked) for asked in model.asked] == [6]
 
 
@@ -68,5 +67,5 @@ def test_what_lies_absurdly_far_out_is_moved_nearer(world):
     model = Recorder(problem.classifier)
     rows = factual[:, None].copy()
     rows[0, 0, PAY] = 1e300
-    ask_about_candidates(model, rows, problem.query, problem.codec, None)
+    replace(problem, classifier=model).ask(rows)
     assert model.asked[0][0, PAY] == 1e6

@@ -79,7 +79,7 @@ def slow_distance(problem: CounterfactualProblem, told: Actions) -> Array:
         printed = printed_gap(told.point, factual, problem.scm)
     if problem.mode == "soft":
         soft = causal_gap(told.point, factual, problem.query.residual, problem.scm)
-        soft = problem.causal_weight * (soft**2 if problem.is_squared else soft)
+        soft = problem.causal_weight * (soft**2 if problem.form == "squared" else soft)
     total = np.zeros(told.point.shape[:2])
     for i, c, at in np.ndindex(told.point.shape):
         value, is_acting = told.point[i, c, at], told.by_hand[i, c, at]
@@ -89,9 +89,9 @@ def slow_distance(problem: CounterfactualProblem, told: Actions) -> Array:
         elif problem.mode == "paper" and at not in (STUDY, CITY):
             gap = 0.0  # an effect costs what the distance of its prediction is
         else:
-            squared = problem.is_squared
+            squared = problem.form == "squared"
             gap = slow_gap(problem.distance, at, value, factual[i, at], squared=squared)
-        charge = 0.0 if problem.is_squared else ACTION_CHARGE * is_acting
+        charge = 0.0 if problem.form == "squared" else ACTION_CHARGE * is_acting
         total[i, c] += weights[i, at] * gap + charge + printed[i, c, at] + soft[i, c, at]
     return total
 
@@ -169,7 +169,7 @@ def test_scores_agree_with_loops(make_world, mode, squared, requirement):
         rules=RULES,
         ranges={"pay": (1.0, 15.0)},
         effort=np.linspace(0.5, 2, 6),
-        squared=squared,
+        distance_form="squared" if squared else "absolute",
         requirement=requirement,
         max_changes=2,
         causal_weight=3.0,
@@ -309,7 +309,8 @@ def test_what_is_lacking_to_either_class_by_hand():
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("squared", [False, True])
 def test_what_lies_beyond_all_bounds_costs_much_and_is_no_error(world, ann, mode, squared):
-    problem = world.problem(ann, mode, squared=squared)
+    form = "squared" if squared else "absolute"
+    problem = world.problem(ann, mode, distance_form=form)
     rows = ann[:, None].copy()
     rows[..., SKILL] = 1e300
     score = problem.score(problem.realise(world.genes(problem, rows, acting=["skill"])))

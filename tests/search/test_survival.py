@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proce.search import Evaluation, pareto
 from proce.search import crowding as crowdings
-from proce.search.problem import evaluate
+from proce.search.nsga2 import evaluate
 from proce.search.survival import Candidates, survive
 
 from ..compiled.parts import whole

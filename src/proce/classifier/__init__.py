@@ -10,10 +10,10 @@ from proce.classifier.answer_table import AnswerTable
 from proce.classifier.asking import (
     ask_about_changes,
     ask_about_shown,
-    ask_as_given,
     ask_frame,
     ask_raw,
     ask_read_frame,
+    asked_with,
     given_to_model,
 )
 from proce.classifier.classifier import (
@@ -40,10 +40,10 @@ __all__ = [
     "as_classifier",
     "ask_about_changes",
     "ask_about_shown",
-    "ask_as_given",
     "ask_frame",
     "ask_raw",
     "ask_read_frame",
+    "asked_with",
     "decide",
     "fit_network",
     "given_to_model",

@@ -107,7 +107,7 @@ def ask_about_changes(
         The features and their scale.
     """
     values = given_to_model(classifier, rows, factual, raw, codec)
-    return ask_as_given(classifier, values)
+    return asked_with(classifier)(values)
 
 
 def given_to_model(
@@ -131,11 +131,11 @@ def given_to_model(
     return codec.raw_of_changes(rows, factual, before)
 
 
-def ask_as_given(classifier: Classifier, values: Array) -> Array:
-    """Return the class probabilities ``(n, k)`` of what :func:`given_to_model` made of rows."""
+def asked_with(classifier: Classifier) -> Callable[[Array], Array]:
+    """Return what gives class probabilities ``(n, k)`` of what :func:`given_to_model` returned."""
     if takes_frames(classifier) and not classifier.takes_units:
-        return classifier.predict_raw(values)
-    return classifier.predict_proba(values)
+        return classifier.predict_raw
+    return classifier.predict_proba
 
 
 def ask_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:

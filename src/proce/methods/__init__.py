@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
-    from proce.methods.calls.method import Method, Progress
-    from proce.methods.calls.progress_bar import progress_bar
-    from proce.methods.explaining.what_if import WhatIf
+    from proce.methods.calls.method import Method, Progress, progress_bar
     from proce.methods.fitting.settings import SearchSettings
     from proce.methods.proce import ProCE
     from proce.methods.published.cchvae import Cchvae, CchvaeSettings
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from proce.methods.published.growing_spheres import GrowingSpheres, GrowingSpheresSettings
     from proce.methods.published.nearest import Nearest, NearestSettings
     from proce.methods.published.wachter.wachter import Wachter, WachterSettings
+    from proce.methods.what_if import WhatIf
 
 __all__ = [
     "Cchvae",
@@ -64,8 +63,8 @@ _LOCATIONS = {
     "SearchSettings": "proce.methods.fitting.settings",
     "Wachter": "proce.methods.published.wachter.wachter",
     "WachterSettings": "proce.methods.published.wachter.wachter",
-    "WhatIf": "proce.methods.explaining.what_if",
-    "progress_bar": "proce.methods.calls.progress_bar",
+    "WhatIf": "proce.methods.what_if",
+    "progress_bar": "proce.methods.calls.method",
 }
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 from proce.arrays import Array
 from proce.causal import Actions, Additive, CausalGraph, StructuralCausalModel
 from proce.causal.models.no_effects import act_without_effects
-from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
-from proce.methods.searching.polishing import draw_in
-from proce.methods.searching.scan import move_beside
+from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.phases.polish import draw_in
+from proce.methods.phases.scan import move_beside
 from proce.objective import CallLimits, FeatureDistance, GeneMap, Requirement, chance_of
-from proce.objective.obeying import obey_limits
-from proce.objective.terms import EFFORTS, Terms
+from proce.objective.limits import obey_limits
+from proce.objective.terms import Terms
 from proce.objective.wanted import read_genes
 from proce.schema import Codec, Rule, Schema
 from proce.schema.round_trip import values_in_frame
@@ -38,7 +38,7 @@ def compile_limits(codec: Codec, rows: Array) -> None:
     requirement, chances, target = Requirement(0.5, 0.1), np.full((3, 2, 2), 0.5), np.zeros(3, "i8")
     distance, weights = FeatureDistance(codec, {}), np.ones(rows.shape[1])
     terms = Terms.of(
-        rows, target, limits, weights, distance, EFFORTS, 0.0, requirement, max_changes=None
+        rows, target, limits, weights, distance, "absolute", True, requirement, max_changes=None
     )
     nothing = np.zeros_like(moved)
     terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), chances)

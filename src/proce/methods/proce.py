@@ -8,15 +8,14 @@ from proce.arguments import checked
 from proce.classifier import Classifier
 from proce.errors import PersistenceError
 from proce.explanation import Explanations
-from proce.methods.calls.method import ProgressCallback
+from proce.methods.calls.method import ProgressCallback, closing
 from proce.methods.calls.options import Options, Pick, check_callback, checked_texts, none_if_empty
-from proce.methods.calls.progress_bar import closing
-from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.estimator import FittedEstimator
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.other_models import other_models
 from proce.methods.fitting.settings import SearchSettings
+from proce.methods.pipeline import ProceCall
+from proce.methods.what_if import WhatIf, what_if
 from proce.schema import Level, Schema
 
 

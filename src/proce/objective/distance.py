@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,50 @@ Mode = Literal["hard", "soft", "paper", "off"]
 
 ACTION_CHARGE = 0.02  # per action, so that advice is short
 _MIN_LEVEL_DISTANCE = 0.5  # of two different levels, however alike their embeddings
+_ABSOLUTE, _SQUARED = range(2)
+
+
+def cost_of_gap(gap: Any, form: int) -> Any:
+    """Return what a gap of numbers on the unit range costs; kernels ask it of one gap."""
+    return gap * gap if form == _SQUARED else gap
+
+
+def _with_floor(table: Array) -> Array:
+    """Return distances of levels of which two that differ are at least half a range apart.
+
+    Without the floor, two levels that the auto-encoder hardly tells apart would be next to the
+    same, and what a person sees as a whole change would cost less than a year of age.
+    """
+    floored: Array = _MIN_LEVEL_DISTANCE + (1 - _MIN_LEVEL_DISTANCE) * table
+    np.fill_diagonal(floored, 0.0)
+    return floored
+
+
+class DistanceForm(NamedTuple):
+    """How the gaps of features become the distance of a row.
+
+    Attributes
+    ----------
+    code
+        What :func:`cost_of_gap` knows it by.
+    power
+        The power of a gap that its cost grows with.
+    charge
+        What an action or a hold costs beside its way.
+    of_levels
+        The distances of levels, from those of their embeddings, which are at most 1.
+    """
+
+    code: int
+    power: int
+    charge: float
+    of_levels: Callable[[Array], Array]
+
+
+DISTANCES = {
+    "absolute": DistanceForm(_ABSOLUTE, 1, ACTION_CHARGE, _with_floor),
+    "squared": DistanceForm(_SQUARED, 2, 0.0, np.square),  # f_dist, Eq. 7
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +91,15 @@ class FeatureDistance:
         return cls(autoencoder.codec, tables)
 
     @cached_property
-    def squared(self) -> "LevelDistances":
-        """The distances of f_dist (Eq. 7): squares of those of the embeddings, at most 1."""
-        return self._flat(np.square)
-
-    @cached_property
-    def absolute(self) -> "LevelDistances":
-        """The distances of L1: another level is from half to 1 away, by its embedding.
-
-        Without the floor, two levels that the auto-encoder hardly tells apart would be next to the
-        same, and what a person sees as a whole change would cost less than a year of age.
-        """
-        return self._flat(_with_floor)
-
-    def _flat(self, change: Callable[[Array], Array]) -> "LevelDistances":
-        changed = {position: change(table) for position, table in self.tables.items()}
-        return LevelDistances.of(changed, len(self.codec.schema))
+    def levels(self) -> Mapping[str, "LevelDistances"]:
+        """The distances of levels, by the name of the form."""
+        return {
+            name: LevelDistances.of(
+                {position: form.of_levels(table) for position, table in self.tables.items()},
+                len(self.codec.schema),
+            )
+            for name, form in DISTANCES.items()
+        }
 
 
 class LevelDistances(NamedTuple):
@@ -88,12 +125,6 @@ class LevelDistances(NamedTuple):
             start += table.size
         parts = [table.ravel() for table in tables.values()]
         return cls(np.concatenate([np.empty(0), *parts]), places)
-
-
-def _with_floor(table: Array) -> Array:
-    floored: Array = _MIN_LEVEL_DISTANCE + (1 - _MIN_LEVEL_DISTANCE) * table
-    np.fill_diagonal(floored, 0.0)
-    return floored
 
 
 def causal_gap(rows: Array, factual: Array, residual: Array, scm: StructuralCausalModel) -> Array:

@@ -12,27 +12,27 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from proce.arrays import Array, Flags
+from proce.arrays import Array, Flags, flatten
 from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import AnswerTable, Classifier
+from proce.classifier import AnswerTable, Classifier, asked_with, given_to_model
 from proce.latent import AutoEncoder
 from proce.losses import Loss
 from proce.objective.distance import (
-    ACTION_CHARGE,
+    DISTANCES,
     FeatureDistance,
     Mode,
     action_weights,
     causal_gap,
+    cost_of_gap,
     printed_gap,
 )
-from proce.objective.doubts.doubt import Doubt, missing_chance
+from proce.objective.doubt import Doubt, missing_chance
 from proce.objective.likeness import Likeness
 from proce.objective.limits import Limits
-from proce.objective.query import Query
-from proce.objective.questions import ask_about_candidates
+from proce.objective.query import Query, clamp_for_model
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, genome_of
-from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, OwnTerms, Terms
+from proce.objective.terms import OwnTerms, Terms
 from proce.objective.waiting import STILL, Clock
 from proce.objective.wanted import read_actions, read_genes
 from proce.schema import Codec, Rule
@@ -114,9 +114,9 @@ class CounterfactualProblem:
         Lambda of mode ``soft``.
     effect_weight
         In mode ``hard``, how many times an action on a feature counts that its causes could move.
-    squared
-        Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
-        differences with a charge per action; ``paper`` always does, ``hard`` never.
+    distance_form
+        The distance of the modes ``soft`` and ``off``, a name in ``DISTANCES``; that of ``paper``
+        is always ``squared``, that of ``hard`` always ``absolute``.
     clock
         How time moves the features that wait; it stands still where nobody may wait.
     doubts
@@ -148,7 +148,7 @@ class CounterfactualProblem:
     max_changes: int | None = None
     causal_weight: float = 0.1
     effect_weight: float = 1.0
-    squared: bool = False
+    distance_form: str = "absolute"
     clock: Clock = STILL
     doubts: tuple[Doubt, ...] = ()
     answers: AnswerTable | None = None
@@ -204,9 +204,16 @@ class CounterfactualProblem:
         the model as it came in, bit for bit; a row that the model has answered for the same person
         is not asked about again where the problem has a table of its answers.
         """
-        model = classifier or self.classifier
-        answers = self.answers if model is self.classifier else None
-        return ask_about_candidates(model, rows, self.query, self.codec, answers)
+        model, query, codec = classifier or self.classifier, self.query, self.codec
+        near = clamp_for_model(rows, np.maximum(query.magnitude, codec.largest))
+        raw = None if query.raw is None else query.raw[:, None]
+        values = flatten(given_to_model(model, near, query.factual[:, None], raw, codec), 0, 1)
+        if model is self.classifier and self.answers is not None:
+            owners = np.broadcast_to(query.keys[:, None], rows.shape[:-1]).ravel()
+            chances = self.answers.ask(values, owners, asked_with(model))
+        else:
+            chances = asked_with(model)(values)
+        return chances.reshape(*rows.shape[:-1], -1)
 
     # What candidates are worth.
 
@@ -262,12 +269,14 @@ class CounterfactualProblem:
         if self.mode == "paper":
             return printed_gap(rows, factual, self.scm).sum(-1)
         gap = causal_gap(rows, factual, self.query.residual, self.scm)
-        return self.causal_weight * (np.square(gap) if self.is_squared else gap).sum(-1)
+        return self.causal_weight * cost_of_gap(gap, DISTANCES[self.form].code).sum(-1)
 
     @property
-    def is_squared(self) -> bool:
-        """Whether the distance is a sum of squares."""
-        return self.mode == "paper" or (self.squared and self.mode != "hard")
+    def form(self) -> str:
+        """The name of the form of the distance."""
+        if self.mode in ("paper", "hard"):
+            return "squared" if self.mode == "paper" else "absolute"
+        return self.distance_form
 
     # What is laid out once.
 
@@ -297,15 +306,14 @@ class CounterfactualProblem:
 
     def lay_out_terms(self) -> Terms:
         """Return the terms that need no model."""
-        measure = SQUARES if self.is_squared else DIFFERENCES
         terms = Terms.of(
             self.query.factual,
             self.query.target,
             self.limits,
             self._weights,
             self.distance,
-            EFFORTS if self.mode == "hard" else measure,
-            0.0 if self.is_squared else ACTION_CHARGE,
+            self.form,
+            self.mode == "hard",
             self.requirement,
             self.max_changes,
         )
@@ -360,26 +368,3 @@ class CounterfactualProblem:
 
     def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
         return replace(self, doubts=doubts, known_layout=self.layout)
-
-
-@dataclass(eq=False)
-class RunningProblem:
-    """A problem as a search asks it: for fewer and fewer of its rows, for the same ones at a time.
-
-    Attributes
-    ----------
-    problem
-        The problem of all rows.
-    """
-
-    problem: CounterfactualProblem
-    _instances: Array | None = field(default=None, init=False, repr=False)
-    _part: CounterfactualProblem = field(init=False, repr=False)  # of these instances
-
-    def __call__(self, genes: Array, instances: Array) -> Evaluation:
-        """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
-        if self._instances is not instances:
-            is_whole = np.array_equal(instances, np.arange(len(self.problem.query.factual)))
-            self._part = self.problem if is_whole else self.problem.take(instances)
-            self._instances = instances
-        return self._part.evaluate(genes)

@@ -9,18 +9,16 @@ from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints
 from proce.causal import Actions
 from proce.compiled.cells import unit_gap
 from proce.compiled.kernel import kernel, part
-from proce.losses import Loss
-from proce.objective.distance import FeatureDistance
+from proce.losses import Loss, prediction_loss
+from proce.objective.distance import DISTANCES, FeatureDistance, cost_of_gap
 from proce.objective.limits import Limits
-from proce.objective.prediction import prediction_loss
 from proce.objective.requirement import Requirement, add_shortfall
 
-# What the distance of a candidate is a sum of.
-EFFORTS, DIFFERENCES, SQUARES = range(3)
 # What is known of each feature of an instance: Limits.table, and its weight.
 FACTUAL, _LOWER, _UPPER, _CONSEQUENCE_LOWER, _CONSEQUENCE_UPPER = range(5)
 _ACTION_LOWER, _ACTION_UPPER, _WEIGHT = range(5, 8)
 _LARGEST = np.finfo(np.float64).max
+_cost_of_gap = part(cost_of_gap)
 
 
 class OwnTerms(NamedTuple):
@@ -61,11 +59,11 @@ class Terms(NamedTuple):
     tables, table_of
         ``(t,)`` and ``(f, 2)``: the distances of levels, where the table of a feature begins, and
         how many levels it has; 0 of a number.
-    measure
-        What the distance is a sum of: the ways that are gone by hand from where a feature would
-        otherwise be (``EFFORTS``), or the differences from the row as it was, or their squares.
-    charge
-        What an action or a hold costs beside its way.
+    of_actions
+        Whether the distance is a sum of the ways that are gone by hand, from where a feature would
+        otherwise be; else of all differences from the row as it was.
+    form, charge
+        The code of the form of the distance, and what an action or a hold costs beside its way.
     max_changes
         ``(i,)``, the most actions and holds of a candidate; infinite without such a limit.
     required
@@ -77,7 +75,8 @@ class Terms(NamedTuple):
     reach: Floats
     tables: Floats
     table_of: Ints
-    measure: int
+    of_actions: bool
+    form: int
     charge: float
     max_changes: Floats
     required: Floats
@@ -90,22 +89,26 @@ class Terms(NamedTuple):
         limits: Limits,
         weights: Floats,
         distance: FeatureDistance,
-        measure: int,
-        charge: float,
+        form: str,
+        of_actions: bool,
         requirement: Requirement,
         max_changes: int | None,
     ) -> "Terms":
-        """Lay out the parts of a problem; ``weights`` are ``(f,)`` or ``(i, 1, f)``."""
+        """Lay out the parts of a problem; ``weights`` are ``(f,)`` or ``(i, 1, f)``.
+
+        The ``form`` is a name in ``DISTANCES``.
+        """
         own = np.broadcast_to(weights.reshape(-1, factual.shape[1]), factual.shape)
-        tables = distance.squared if measure == SQUARES else distance.absolute
+        tables = distance.levels[form]
         return cls(
             target,
             np.concatenate((limits.table(factual), own[:, None]), axis=1),
             distance.codec.reach,
             tables.distances,
             tables.places,
-            measure,
-            charge,
+            of_actions,
+            DISTANCES[form].code,
+            DISTANCES[form].charge,
             np.full(len(factual), most_changes(max_changes)),
             np.tile(requirement.line, (len(factual), 1)),
         )
@@ -119,7 +122,7 @@ class Terms(NamedTuple):
         """Return the distance ``(i, c)`` of candidates, and how far they are beyond the limits."""
         shape = realised.point.shape[:2]
         distance, excess = np.empty(shape), np.empty(shape)
-        expected = realised.expected if self.measure == EFFORTS else realised.point
+        expected = realised.expected if self.of_actions else realised.point
         cells = realised.point, expected, realised.acted_on, realised.held
         point, expected, acted_on, held = map(np.ascontiguousarray, cells)
         measure_candidates(point, expected, acted_on, held, self, distance, excess)
@@ -175,15 +178,14 @@ def measure_candidates(
                 by_hand[c] = acted_on[i, c, f] or held[i, c, f]
                 count[c] += by_hand[c]
             add_beyond_limits(cells, f, by_hand, own, terms.reach[f], excess, i)
-            if terms.measure == EFFORTS:
-                for c in range(n_candidates):
-                    if by_hand[c]:
-                        distance[i, c] += weight * _gap(point[i, c, f], expected[i, c, f], f, terms)
-                continue
-            is_squared = terms.measure == SQUARES and terms.table_of[f, 1] == 0  # tables hold them
+            is_number = terms.table_of[f, 1] == 0  # the tables of levels hold costs
             for c in range(n_candidates):
-                gap = _gap(point[i, c, f], own[FACTUAL, f], f, terms)
-                distance[i, c] += weight * (min(gap * gap, _LARGEST) if is_squared else gap)
+                if terms.of_actions and not by_hand[c]:
+                    continue
+                base = expected[i, c, f] if terms.of_actions else own[FACTUAL, f]
+                gap = _gap(point[i, c, f], base, f, terms)
+                cost = min(_cost_of_gap(gap, terms.form), _LARGEST) if is_number else gap
+                distance[i, c] += weight * cost
         for c in range(n_candidates):
             distance[i, c] += terms.charge * count[c]
             excess[i, c] += max(count[c] - terms.max_changes[i], 0.0)

@@ -5,8 +5,7 @@ Nothing here knows what a loss or a gene stands for.
 
 from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
-from proce.search.nsga2 import nsga2
-from proce.search.problem import Evaluation, Problem
+from proce.search.nsga2 import Evaluation, Problem, nsga2
 from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.survival import Population

@@ -19,8 +19,7 @@ import numpy as np
 from proce.arrays import Array, Floats
 from proce.compiled.elementary import logarithms
 from proce.compiled.kernel import kernel, part
-from proce.search.crowding import on_range
-from proce.search.survival import Population
+from proce.search.survival import Population, on_range
 
 N_WEIGHTS = 16
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)

@@ -6,19 +6,245 @@ and end; all that they share is the call that evaluates their candidates.
 """
 
 import time
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
-from proce.arrays import Array
-from proce.errors import SearchError
+from proce.arrays import Array, Flags, Floats, with_rows
+from proce.compiled.kernel import kernel
+from proce.errors import ProceError, SearchError
+from proce.search.convergence import Convergence
 from proce.search.genome import Genome
-from proce.search.problem import Problem, evaluate
-from proce.search.result import SearchCallback, SearchProgress, SearchResult, Stop
+from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
-from proce.search.state import EndedInstances, RunningInstances
-from proce.search.survival import Candidates
+from proce.search.survival import UNRANKED, Candidates, Population, survive
 from proce.search.variation import offspring
 from proce.streams import RowStreams
+
+
+@dataclass(frozen=True, eq=False)
+class RunningInstances:
+    """What the search knows of the instances that still run, in the order of ``instances``.
+
+    Attributes
+    ----------
+    instances
+        ``(i,)``, the position of each among those that the search was given.
+    genome, streams, population, archive
+        Those of these instances.
+    convergence
+        Watches these instances; ``None`` without an early stop.
+    """
+
+    instances: Array
+    genome: Genome
+    streams: RowStreams
+    population: Population
+    archive: Archive
+    convergence: Convergence | None
+
+    @classmethod
+    def start(
+        cls,
+        genome: Genome,
+        streams: RowStreams,
+        candidates: Candidates,
+        archive_by: int,
+        settings: NSGA2Settings,
+    ) -> Self:
+        """Return all instances with the survivors of the first generation."""
+        no_losses = np.full_like(candidates.losses[:, 0], np.inf)
+        improvement = settings.stop_improvement
+        window = settings.stop_window // settings.stop_every
+        return cls(
+            np.arange(genome.n_instances),
+            genome,
+            streams,
+            survive([candidates], settings.population_size, settings.crowding),
+            Archive(genome.anchor, no_losses, archive_by).with_better(candidates),
+            None if improvement is None else Convergence(improvement, window),
+        )
+
+    def advance(self, candidates: Candidates, settings: NSGA2Settings) -> Self:
+        """Return the instances after one more generation of candidates."""
+        groups: list[Candidates | Population] = [self.population, candidates]
+        return replace(
+            self,
+            population=survive(groups, settings.population_size, settings.crowding),
+            archive=self.archive.with_better(candidates),
+        )
+
+    def take(self, kept: Array) -> Self:
+        """Return some of the instances, given by position."""
+        return replace(
+            self,
+            instances=self.instances[kept],
+            genome=self.genome.take(kept),
+            streams=self.streams.take(kept),
+            population=self.population.take(kept),
+            archive=self.archive.take(kept),
+            convergence=self.convergence and self.convergence.take(kept),
+        )
+
+
+class EndedInstances:
+    """Collects the instances whose search has ended.
+
+    Parameters
+    ----------
+    first
+        All instances, after the first generation.
+    population_size
+        As in the settings; smaller populations are padded to it.
+    """
+
+    def __init__(self, first: RunningInstances, population_size: int) -> None:
+        i, k = first.archive.losses.shape
+        anchor = first.genome.anchor
+        shape = i, population_size
+        self.population = Population(
+            np.tile(anchor[:, None], (1, population_size, 1)),
+            np.full((*shape, k), np.inf, dtype=anchor.dtype),
+            np.full(shape, np.inf, dtype=anchor.dtype),
+            np.full(shape, UNRANKED),
+        )
+        self.archive = Archive(
+            anchor.copy(), np.full((i, k), np.inf, dtype=anchor.dtype), first.archive.by
+        )
+        self.front_size = np.zeros(i, dtype=np.int64)
+        self.n_generations = np.zeros(i, dtype=np.int64)
+        self.n_evaluations = np.zeros(i, dtype=np.int64)
+        self.stop_codes = np.zeros(i, dtype=np.int64)
+
+    def add(
+        self,
+        running: RunningInstances,
+        ends: Array,
+        stop: Stop,
+        generation: int,
+        n_evaluations: int,
+    ) -> RunningInstances:
+        """Collect the instances where ``ends (i,)`` is true; return the others."""
+        if not bool(ends.any()):
+            return running
+        ending = running.take(np.flatnonzero(ends))
+        rows, size = ending.instances, ending.population.rank.shape[1]
+        self.population.genes[rows, :size] = ending.population.genes
+        self.population.losses[rows, :size] = ending.population.losses
+        self.population.violation[rows, :size] = ending.population.violation
+        self.population.rank[rows, :size] = ending.population.rank
+        # Copies: reports of earlier generations still look at what was there before.
+        self.archive = Archive(
+            with_rows(self.archive.genes, rows, ending.archive.genes),
+            with_rows(self.archive.losses, rows, ending.archive.losses),
+            self.archive.by,
+        )
+        self.front_size = with_rows(self.front_size, rows, ending.population.front.sum(-1))
+        self.n_generations[rows] = generation
+        self.n_evaluations[rows] = n_evaluations
+        self.stop_codes[rows] = stop.code
+        return running.take(np.flatnonzero(~ends))
+
+    def add_all(
+        self, running: RunningInstances, stop: Stop, generation: int, n_evaluations: int
+    ) -> RunningInstances:
+        """Collect all instances that still run; return what is left, which is none."""
+        everyone = np.ones_like(running.instances, dtype=np.bool_)
+        return self.add(running, everyone, stop, generation, n_evaluations)
+
+    def result(self, elapsed_seconds: float) -> SearchResult:
+        """Return the result of the search."""
+        return SearchResult(
+            self.population,
+            self.archive,
+            self.n_generations,
+            self.n_evaluations,
+            self.stop_codes,
+            elapsed_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The losses and the violation of some candidates.
+
+    Attributes
+    ----------
+    losses
+        ``(i, c, k)``, all minimised.
+    violation
+        ``(i, c)``; a candidate is feasible where it is zero or less.
+
+    A candidate with a loss or a violation that is not finite loses to every other one.
+    """
+
+    losses: Array
+    violation: Array
+
+
+class Problem(Protocol):
+    """Evaluates candidates; called once per generation, for all instances still running."""
+
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
+        """Evaluate genes ``(i, c, g)``; must not write into them.
+
+        Parameters
+        ----------
+        genes
+            The candidates.
+        instances
+            ``(i,)``, the position of each instance among those that the search was given.
+        """
+        ...
+
+
+def evaluate(problem: Problem, genes: Array, instances: Array, generation: int) -> Evaluation:
+    """Evaluate candidates and check the shapes; an exception is marked with the generation."""
+    try:
+        evaluation = problem(genes, instances)
+    except ProceError as error:
+        error.args = (f"generation {generation} of the search: {error}",)
+        raise
+    except Exception as error:
+        error.add_note(f"raised while generation {generation} of the search was evaluated")
+        raise
+    losses, violation = evaluation.losses, evaluation.violation
+    shape = genes.shape[:2]
+    if losses.ndim != 3 or losses.shape[:2] != shape or violation.shape != shape:
+        raise SearchError(
+            f"generation {generation}: the problem returned losses of shape {tuple(losses.shape)}"
+            f" and a violation of shape {tuple(violation.shape)} for {shape[0]} instances of"
+            f" {shape[1]} candidates; expected ({shape[0]}, {shape[1]}, objectives) and"
+            f" ({shape[0]}, {shape[1]})."
+        )
+    return _clean(losses, violation)
+
+
+def _clean(losses: Array, violation: Array) -> Evaluation:
+    """Return losses and violation, +inf throughout where one of them is not finite."""
+    losses = np.ascontiguousarray(losses, np.float64)
+    violation = np.ascontiguousarray(violation, np.float64)
+    finite = np.empty(violation.shape, np.bool_)
+    if find_finite(losses, violation, finite):
+        return Evaluation(losses, violation)  # nearly always so
+    return Evaluation(
+        np.where(finite[..., None], losses, np.inf), np.where(finite, violation, np.inf)
+    )
+
+
+@kernel
+def find_finite(losses: Floats, violation: Floats, finite: Flags) -> bool:
+    """Write which candidates have finite losses ``(i, c, k)`` and violations; return if all do."""
+    n_finite = 0
+    for i in range(len(losses)):
+        for c in range(losses.shape[1]):
+            is_finite = np.isfinite(violation[i, c])
+            for o in range(losses.shape[2]):
+                is_finite &= np.isfinite(losses[i, c, o])
+            finite[i, c] = is_finite
+            n_finite += is_finite
+    return n_finite == violation.size
 
 
 def nsga2(

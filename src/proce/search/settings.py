@@ -42,7 +42,7 @@ class NSGA2Settings:
         all of their genes and some give up most of them, so that changes stay few however many
         genes there are.
     crowding
-        See :mod:`proce.search.crowding`.
+        See :mod:`proce.search.survival`.
     stop_improvement
         An instance stops once it improved by less than this share; None for never.
     stop_window

@@ -7,7 +7,7 @@ import pandas as pd
 
 from proce.classifier import Classifier, as_classifier
 from proce.explanation import Outcome
-from proce.methods.calls.answers import ask_about_all
+from proce.methods.calls.call import ask_about_all
 from proce.objective import Requirement
 
 from ...explanation.samples import (

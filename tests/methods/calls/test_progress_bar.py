@@ -2,8 +2,7 @@
 
 import pytest
 
-from proce.methods.calls.method import Progress
-from proce.methods.calls.progress_bar import progress_bar
+from proce.methods.calls.method import Progress, progress_bar
 
 
 def test_nothing_is_drawn_into_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.methods.diagnosing.misses import NearestMisses
+from proce.methods.phases.shortlist import NearestMisses
 
 
 def test_the_first_misses_of_a_row_are_kept() -> None:

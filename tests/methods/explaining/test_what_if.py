@@ -9,7 +9,7 @@ import pytest
 
 from proce import CausalGraph, ProCE, SchemaError
 from proce.causal import StructuralCausalModel
-from proce.methods.explaining.forbidden import forbidden_by_schema
+from proce.methods.what_if import forbidden_by_schema
 from proce.schema import Action, Codec, Continuous, Schema
 
 from ...worlds import SCHEMA, TINY, bank, lenient_bank, logistic, one, people

@@ -11,7 +11,8 @@ from scipy import integrate, special, stats
 
 from proce.arrays import Array
 from proce.causal import Additive, Ensemble, StructuralCausalModel
-from proce.objective import EquationDoubt, ModelDoubt, Requirement, chance_among, chance_of
+from proce.objective import EquationDoubt, ModelDoubt, Requirement, chance_of
+from proce.objective.doubt import MIN_CHANCE, missing_chance
 
 
 def chance(*draws) -> float:
@@ -150,7 +151,7 @@ def test_many_refits_are_asked_in_blocks_with_the_same_answers(world, monkeypatc
     realised = problem.realise(world.genes(problem, np.broadcast_to(studying, (5, 3, 6))))
     doubt = EquationDoubt.of(refits(world, 1.0, 0.5, 0.25, 0.8, 1.2), 0.98)
     at_once = doubt.odds(problem, realised)
-    monkeypatch.setattr("proce.objective.doubts.doubt._BLOCK_CELLS", 200)
+    monkeypatch.setattr("proce.objective.doubt._BLOCK_CELLS", 200)
     assert np.array_equal(doubt.odds(problem, realised), at_once)
 
 
@@ -220,9 +221,9 @@ def test_only_the_candidates_asked_about_are_tried_in_every_world(world, studyin
     every = chance_of(doubt.odds(problem, realised))
     asked = np.random.default_rng(5).random((4, 5)) < 0.4
     asked[2] = False
-    assert np.array_equal(
-        chance_among(problem, realised, doubt, asked), np.where(asked, every, 0.0)
-    )
+    missing, is_advice = missing_chance(problem, realised, (doubt,), asked)
+    assert np.array_equal(missing, np.maximum(doubt.least - np.where(asked, every, 0.0), 0))
+    assert np.array_equal(is_advice, asked & (every >= MIN_CHANCE))
 
 
 def test_a_problem_may_ask_in_fewer_worlds_or_with_fewer_doubts(world, ann, studying):

@@ -15,10 +15,10 @@ from proce.causal import CausalGraph, StructuralCausalModel
 from proce.explanation import Explanations
 from proce.methods import SearchSettings
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
+from proce.methods.pipeline import ProceCall
 from proce.methods.published.published import Published
 from proce.schema import Schema
 

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from proce.explanation import (
 from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.explanation.words.values import class_text, joined, name_text
 from proce.losses import target_probability
-from proce.methods.calls.answers import ask_about_all
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
@@ -241,3 +241,49 @@ def call_context(
         lead=requirement.lead(len(classifier.classes)),
         class_labels=class_labels,
     )
+
+
+def ask_about_all(
+    rows: ExplainedRows, layout: Layout, classifier: Classifier, requirement: Requirement
+) -> ExplainedRows:
+    """Return explained rows with the probabilities that the model gives the returned frame.
+
+    A model whose answer depends on what else is in the batch may take back what it said of a
+    counterfactual in the last check. One that no longer has its target, or the probability that was
+    asked for, is dropped; one that has lost the margin alone is told without it.
+
+    Parameters
+    ----------
+    rows
+        The explained rows.
+    layout
+        How the frame looks that was explained.
+    classifier
+        The model.
+    requirement
+        What counts as reaching the target.
+    """
+    ways = rows.counterfactuals
+    if not len(ways):
+        return rows
+    codec, owner = rows.context.codec, ways.owner
+    raw = codec.raw_of_changes(ways.rows, rows.factual[owner], rows.raw[owner])
+    layout = layout.take(rows.positions[owner].tolist())
+    answers = ask_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
+    target = rows.target[owner]
+    told = replace(ways, probabilities=target_probability(answers, target).astype(np.float64))
+    kept, with_margin = (
+        wanted.is_reached(answers[:, None], target)[:, 0]
+        for wanted in (requirement.without_margin(), requirement)
+    )
+    margin_met = rows.margin_met.copy()
+    margin_met[owner[kept & ~with_margin]] = False
+    rows = replace(rows, margin_met=margin_met)
+    if bool(kept.all()):
+        return replace(rows, counterfactuals=told)
+    told = told.take(np.flatnonzero(kept))
+    outcomes = rows.outcomes.copy()
+    lost = (rows.counts > 0) & (told.counts(len(rows)) == 0)
+    outcomes[lost] = Outcome.NOT_FOUND.code
+    dropped = rows.dropped + np.bincount(owner[~kept], minlength=len(rows))
+    return replace(rows, counterfactuals=told, outcomes=outcomes, dropped=dropped)

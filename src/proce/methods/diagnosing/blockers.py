@@ -16,17 +16,13 @@ from proce.explanation import Blocker, Change, Fronts, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.call import Call
 from proce.methods.calls.method import Progress
-from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
-from proce.methods.diagnosing.misses import NearestMisses
-from proce.methods.diagnosing.opened_ways import OpenedWays
-from proce.methods.diagnosing.plain_ways import plain_ways
-from proce.methods.diagnosing.relaxations import relaxation_of
-from proce.methods.diagnosing.relaxed_search import RelaxedSearch
-from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.checking import FrameRows, check_candidates
-from proce.methods.searching.shortlist import Shortlist
-from proce.methods.searching.terms import SearchTerms
+from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits, relaxation_of
+from proce.methods.diagnosing.relaxed_search import OpenedWays, RelaxedSearch, plain_ways
+from proce.methods.phases.check import FrameRows, check_candidates
+from proce.methods.phases.shortlist import NearestMisses, Shortlist
+from proce.methods.phases.spec import CallSpec
 from proce.objective import CounterfactualProblem
+from proce.objective.doubt import missing_chances
 from proce.schema import Action
 from proce.search import SearchProgress
 
@@ -89,7 +85,7 @@ class BlockerSearch:
 
 
 def search_blockers(
-    call: Call, terms: SearchTerms, rows: Array, misses: NearestMisses
+    call: Call, terms: CallSpec, rows: Array, misses: NearestMisses
 ) -> BlockerSearch:
     """Lift each limit of rows that have no counterfactual, and search what each lets through.
 
@@ -126,7 +122,7 @@ def search_blockers(
 
 def _search_chunk(
     call: Call,
-    terms: SearchTerms,
+    terms: CallSpec,
     lifted: Sequence[LiftedLimit],
     positions: Array,
     misses: NearestMisses,

@@ -19,11 +19,11 @@ from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
 from proce.methods.diagnosing.blockers import BlockerSearch
-from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.searching.chances import missing_chances
-from proce.methods.searching.terms import SearchTerms
+from proce.methods.phases.shortlist import NearestMisses
+from proce.methods.phases.spec import CallSpec
 from proce.objective import CounterfactualProblem, EquationDoubt
+from proce.objective.doubt import missing_chances
 from proce.objective.problem import are_sound
 from proce.schema.features.numerals import counted
 
@@ -65,7 +65,7 @@ class ClosestMiss:
 
 def diagnose(
     call: Call,
-    terms: SearchTerms,
+    terms: CallSpec,
     rows: Array,
     misses: NearestMisses,
     search: BlockerSearch,
@@ -95,7 +95,7 @@ def diagnose(
 
 def _diagnosis(
     call: Call,
-    terms: SearchTerms,
+    terms: CallSpec,
     row: int,
     blockers: list[Blocker],
     n_tried: int | None,
@@ -178,7 +178,7 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
 
 
 def _closest_misses(
-    call: Call, terms: SearchTerms, positions: Array, misses: NearestMisses
+    call: Call, terms: CallSpec, positions: Array, misses: NearestMisses
 ) -> dict[int, ClosestMiss]:
     """Return for each row the candidate that came nearest, and what the model says of it."""
     if not len(positions):
@@ -216,7 +216,7 @@ def _closest_misses(
     return result
 
 
-def _is_unlikely(terms: SearchTerms, problem: CounterfactualProblem, realised: Actions) -> Array:
+def _is_unlikely(terms: CallSpec, problem: CounterfactualProblem, realised: Actions) -> Array:
     """Return which candidates ``(i, 1)`` are within all limits, but too unlikely to be advice."""
     doubts = tuple(doubt for doubt in terms.doubts if isinstance(doubt, EquationDoubt))
     scored = problem.score(realised, with_prototype=False)

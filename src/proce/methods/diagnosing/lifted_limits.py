@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from proce.arrays import Array
+from proce.explanation import done_by_hand
+from proce.explanation.words.cells import plain_value
+from proce.explanation.words.values import joined, name_text, percent, value_text
 from proce.methods.calls.options import Options
-from proce.methods.searching.terms import SearchTerms
+from proce.methods.phases.spec import CallSpec
 from proce.objective import CallLimits
-from proce.schema import Action, Continuous, Feature, Schema
+from proce.schema import Action, Codec, Continuous, Feature, Level, Schema
+from proce.schema.features.numerals import counted
 
 OF_NO_FEATURE = ("rule", "search", "vary", "max_changes", "min_probability", "robust")
 
@@ -25,10 +32,10 @@ class LiftedLimit:
 
     kind: str
     name: str
-    terms: SearchTerms
+    terms: CallSpec
 
 
-def lift_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+def lift_limits(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
     """Yield every limit of an explainer and a call, each lifted alone; likely blockers first.
 
     Parameters
@@ -46,13 +53,13 @@ def lift_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
         yield LiftedLimit("search", "n_refits", replace(terms, fitted=fitted))
 
 
-def _lift_rules(terms: SearchTerms) -> Iterator[LiftedLimit]:
+def _lift_rules(terms: CallSpec) -> Iterator[LiftedLimit]:
     for text in dict.fromkeys(rule.text for rule, _ in terms.rules):  # one that stands twice, once
         others = tuple(bound for bound in terms.rules if bound[0].text != text)
         yield LiftedLimit("rule", text, replace(terms, rules=others))
 
 
-def _lift_options(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+def _lift_options(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
     codec, ranges = terms.fitted.codec, options.ranges or {}
     for name in ranges:
         others = {other: limits for other, limits in ranges.items() if other != name}
@@ -70,7 +77,7 @@ def _lift_options(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]
         yield LiftedLimit("robust", "", replace(terms, robust=None))
 
 
-def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+def _lift_schema_limits(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
     """Yield what the schema says of features; what this call does not let vary still may not."""
     schema = terms.fitted.codec.schema
     for feature in schema:
@@ -96,7 +103,78 @@ def _lifted(feature: Feature) -> Action:
     return Action.INCREASE if feature.action is Action.WAITS else Action.FREE
 
 
-def _under_schema(terms: SearchTerms, options: Options, schema: Schema) -> SearchTerms:
+def _under_schema(terms: CallSpec, options: Options, schema: Schema) -> CallSpec:
     fitted = terms.fitted.with_schema(schema)
     limits = CallLimits.read(fitted.codec, options.vary, options.ranges)
     return replace(terms, fitted=fitted, limits=limits)
+
+
+_MAX_NAMES = 6  # features that may vary too
+
+
+def relaxation_of(
+    limit: LiftedLimit,
+    codec: Codec,
+    row: Array,
+    changes: Array,
+    probability: float,
+    vary: tuple[str, ...],
+) -> tuple[str, Level | tuple[str, ...] | None]:
+    """Return how far a limit must give way for a counterfactual to be allowed, and as a value.
+
+    The two are the ``relaxation`` and the ``value`` of a :class:`~proce.explanation.Blocker`.
+
+    Parameters
+    ----------
+    limit
+        The limit.
+    codec
+        The features and their scale.
+    row, changes
+        ``(f,)``, a counterfactual without the limit, and what became of each cell.
+    probability
+        The probability of the target for the counterfactual.
+    vary
+        The names that the call lets vary.
+    """
+    by_hand = np.flatnonzero(done_by_hand(changes)).tolist()
+    match limit.kind:
+        case "rule":
+            return f"without the rule '{limit.name}'", None
+        case "search":
+            return "if it need not hold when the equations are fitted again", None
+        case "vary":
+            acted_on = [codec.schema.features[position] for position in by_hand]
+            more = [feature for feature in acted_on if feature.name not in vary]
+            words = joined([name_text(feature) for feature in more], _MAX_NAMES)
+            return f"if {words} may vary too", tuple(feature.name for feature in more)
+        case "max_changes":
+            return f"with {counted(len(by_hand), 'change')}", len(by_hand)
+        case "min_probability":
+            return f"with a probability of {percent(probability)}", probability
+        case "robust":
+            return "if it need not hold under other models", None
+    position = codec.schema.position(limit.name)
+    feature, span = codec.schema.features[position], codec.span[position].item()
+    raw = codec.to_raw(row)[position].item()
+    text = _text_of_feature(limit.kind, name_text(feature), value_text(feature, raw, span))
+    return text, plain_value(feature, raw)
+
+
+def _text_of_feature(kind: str, name: str, value: str) -> str:
+    match kind:
+        case "range":
+            return f"with {name} allowed to reach {value}"
+        case "increase":
+            return f"if {name} could also fall to {value}"
+        case "decrease":
+            return f"if {name} could also rise to {value}"
+        case "fixed":
+            return f"if {name} were not fixed, but {value}"
+        case "protected":
+            return f"if {name}, which is protected, were {value}"
+        case "indirect":
+            return f"if {name}, which only follows from others, could be set to {value}"
+        case "waits":
+            return f"if one could wait until {name} is {value}"
+    return f"with {name} allowed to become {value}"

@@ -6,7 +6,7 @@ as many candidates of a row as that search could evaluate, for all limits togeth
 many limits, all are tried briefly at first, and the most promising ones go on.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,18 +14,274 @@ import numpy as np
 from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
-from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
-from proce.methods.diagnosing.relaxed_problem import follows_when_freed, relax
-from proce.methods.searching.terms import SearchTerms
+from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate, evaluate_realised
+from proce.methods.phases.evolve import SearchedProblem
+from proce.methods.phases.prune import prune
+from proce.methods.phases.scan import scan
+from proce.methods.phases.shortlist import change_kinds, nearest_candidates, spread
+from proce.methods.phases.spec import CallSpec
 from proce.objective import (
     CounterfactualProblem,
+    Doubt,
     GeneMap,
+    Limits,
     Query,
-    RunningProblem,
     initial_population,
 )
+from proce.objective.doubt import missing_chances
+from proce.objective.terms import OwnTerms, most_changes
+from proce.schema import Action
 from proce.search import SearchProgress, SearchResult, nsga2
 from proce.search.result import Stop
+
+
+def relax(terms: CallSpec, lifted: Sequence[LiftedLimit], query: Query) -> CounterfactualProblem:
+    """Return the problem of every row with every limit lifted, the rows of one limit together.
+
+    Parameters
+    ----------
+    terms
+        The terms under which nothing was found.
+    lifted
+        The limits; of those that :func:`follows_when_freed` there may be one only, and no other.
+    query
+        The rows.
+    """
+    n_rows = len(query.factual)
+    freed = [limit.name for limit in lifted if limit.kind in (Action.FIXED, Action.INDIRECT)]
+    schema = terms.fitted.codec.schema
+    fitted = terms.fitted.with_schema(schema.edit(freed, action=Action.FREE) if freed else schema)
+    per_limit = [limit.terms.limits_of(query.factual) for limit in lifted]
+    columns = (
+        np.concatenate([getattr(limits, name) for limits in per_limit])
+        for name in Limits.__dataclass_fields__
+    )
+    shared = replace(
+        terms,
+        fitted=fitted,
+        max_changes=None,
+        requirement=replace(terms.requirement, margin=0.0, min_probability=None),
+    )
+    return replace(
+        shared.problem(query.take(np.tile(np.arange(n_rows), len(lifted)))),
+        limits=Limits(*columns),
+        own_terms=_own_terms(terms, lifted).take(np.repeat(np.arange(len(lifted)), n_rows)),
+    )
+
+
+def _own_terms(terms: CallSpec, lifted: Sequence[LiftedLimit]) -> OwnTerms:
+    """Return what binds a row with each of the limits lifted."""
+    each = [limit.terms.without_margin() for limit in lifted]
+    obeyed = [[any(bound is other for other in own.rules) for bound in terms.rules] for own in each]
+    return OwnTerms(
+        np.array([most_changes(own.max_changes) for own in each]),
+        np.array([own.requirement.line for own in each]),
+        np.array(obeyed, np.bool_).reshape(len(each), -1),
+    )
+
+
+def follows_when_freed(limit: LiftedLimit) -> bool:
+    """Whether lifting the limit changes what follows from what: a fixed effect has its causes back.
+
+    Such a limit cannot share its equations with others.
+    """
+    scm = limit.terms.fitted.scm
+    return limit.kind == Action.FIXED and scm is not None and limit.name in scm.graph.endogenous
+
+
+_POOL_SIZE = 6  # ways of an instance from which needless changes are taken back
+_N_BETWEEN = 12  # values between the row's own and the way's that a freed feature is tried at
+# Which ways of an instance are tried at once with the equations fitted again: more of the first.
+_TRIED_AGAIN = np.linspace(0, 1, 4) ** 2
+_FIRM_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedWays:
+    """The nearest way of each row and limit that has one when the limit is lifted, as columns.
+
+    Attributes
+    ----------
+    instance
+        ``(n,)``, the instance of the relaxed problem that each way belongs to.
+    row, limit
+        ``(n,)``, the positions of its row in the query and of its limit among those lifted.
+    rows, changes, expected
+        ``(n, f)``: the ways in the entries of the codec, a ``Change`` for each cell, and where
+        each feature would be by itself.
+    losses
+        ``(n, 3)``; see :class:`proce.losses.Loss`.
+    """
+
+    instance: Array
+    row: Array
+    limit: Array
+    rows: Array
+    changes: Array
+    expected: Array
+    losses: Array
+
+    @classmethod
+    def none(cls, n_features: int) -> "OpenedWays":
+        """Return no ways of rows with so many features."""
+        nothing, rows = np.zeros(0, dtype=np.int64), np.zeros((0, n_features)).astype(np.float64)
+        changes = rows.astype(np.int8)
+        return cls(
+            nothing,
+            nothing,
+            nothing,
+            rows,
+            changes,
+            rows,
+            np.zeros((0, len(Loss)), dtype=rows.dtype),
+        )
+
+    def take(self, lines: Array) -> "OpenedWays":
+        """Return some of the lines, given by position."""
+        return OpenedWays(*(getattr(self, name)[lines] for name in self.__dataclass_fields__))
+
+
+def nearest_ways(
+    problem: CounterfactualProblem,
+    result: SearchResult,
+    freed: Sequence[int | None],
+    doubts: tuple[Doubt, ...],
+    is_doubted: Array,
+) -> OpenedWays:
+    """Return the nearest way of each instance that has one; its row and limit are not set yet.
+
+    Parameters
+    ----------
+    problem, result
+        The rows with their limits lifted, and where the search ended.
+    freed
+        For each instance the position of the feature whose limit is lifted, if it is of one.
+    doubts
+        The possible worlds in which ways should work.
+    is_doubted
+        ``(i,)``, whether a way of an instance must be likely to work in them.
+    """
+    solved = np.flatnonzero(result.archive.has_feasible)
+    if not len(solved):
+        return OpenedWays.none(len(problem.codec.schema))
+    part = problem.take(solved)
+    genes = nearest_candidates(result, _POOL_SIZE)[solved]
+    pool = evaluate_realised(part, part.realise(genes)).without_copies()
+    pruned = prune(part, pool)
+    own_freed = [freed[instance] for instance in solved.tolist()]
+    tried = concatenate([pool, pruned, _between(part, pruned.nearest(1), own_freed)])
+    near = tried.nearest(tried.rows.shape[1])
+    which = _nearest_firm(replace(part, doubts=doubts), near, is_doubted[solved])
+    kept = np.flatnonzero(which >= 0)
+    if not len(kept):
+        return OpenedWays.none(len(problem.codec.schema))
+    part, near, instances = part.take(kept), near.take_rows(kept), solved[kept]
+    nearest = near.take(which[kept, None])
+    realised = part.realise_by_hand(nearest.rows, nearest.by_hand)
+    return OpenedWays(
+        instances,
+        np.zeros_like(instances),
+        np.zeros_like(instances),
+        realised.point[:, 0],
+        change_kinds(realised)[:, 0],
+        realised.expected[:, 0],
+        part.score(realised).losses[:, 0],
+    )
+
+
+def _nearest_firm(problem: CounterfactualProblem, near: CandidateBatch, is_doubted: Array) -> Array:
+    """Return the first of the ways ``(i, c)``, nearest first, that is likely to work, ``(i,)``.
+
+    The nearest way barely reaches the decision; one farther away may do so in most worlds. A few
+    are tried from near to far, then a few between the last that failed and the first that works.
+    The result is -1 where none is.
+    """
+    is_feasible, size = near.is_feasible, near.rows.shape[1]
+    works = is_feasible.sum(1)
+    counts, failed = works, np.full_like(works, -1)
+    for _ in range(_FIRM_ROUNDS):
+        nth = spread(failed + 1, np.minimum(works, size) - 1, _TRIED_AGAIN)
+        nth = np.clip(nth, 0, size - 1)
+        some, acts = near.take(nth), np.take_along_axis(is_feasible, nth, 1)
+        realised = problem.realise_by_hand(some.rows, some.by_hand)
+        missing = missing_chances(problem, realised, acts & is_doubted[:, None])
+        firm = acts & (np.isfinite(missing) | ~is_doubted[:, None])
+        works = np.minimum(works, np.where(firm, nth, size).min(1))
+        failed = np.maximum(failed, np.where(~firm & (nth < works[:, None]), nth, -1).max(1))
+    return np.where(works < counts, works, -1)
+
+
+def _between(
+    problem: CounterfactualProblem, ways: CandidateBatch, freed: Sequence[int | None]
+) -> CandidateBatch:
+    """Try ways ``(i, 1)`` with the freed feature between its own value and theirs."""
+    share = np.arange(1, _N_BETWEEN + 1) / (_N_BETWEEN + 1)
+    rows, by_hand = (np.repeat(column, _N_BETWEEN, axis=1) for column in (ways.rows, ways.by_hand))
+    for instance, position in enumerate(freed):
+        if position is not None:
+            own, now = problem.genome.anchor[instance, position], rows[instance, 0, position]
+            rows[instance, :, position] = own + (now - own) * share
+    return evaluate(problem, problem.genome.repair(rows, by_hand), by_hand)
+
+
+_N_TRIED_AGAIN = 6  # ways of a row that are tried with the equations fitted again
+_MAX_ACTIONS = 2
+
+
+def plain_ways(
+    terms: CallSpec,
+    lifted: Sequence[LiftedLimit],
+    query: Query,
+    rows: Array,
+    is_over: Callable[[], bool],
+) -> Iterator[OpenedWays]:
+    """Yield for each limit the nearest way of one or two actions that it opens.
+
+    Parameters
+    ----------
+    terms, lifted, query
+        The terms under which nothing was found, the limits, and the rows that were searched.
+    rows
+        ``(n,)``, the positions in the query of those without any way.
+    is_over
+        Whether the call has ended.
+    """
+    for number, limit in enumerate(lifted):
+        if is_over() or not len(rows):
+            return
+        doubts = terms.doubts if len(limit.terms.doubts) == len(terms.doubts) else ()
+        problem = limit.terms.without_margin().problem(query.take(rows))
+        found = _nearest(replace(problem, doubts=doubts), 1 + (limit.kind in OF_NO_FEATURE))
+        if found is not None:
+            yield replace(found, row=rows[found.row], limit=np.full_like(found.row, number))
+
+
+def _nearest(problem: CounterfactualProblem, n_actions: int) -> OpenedWays | None:
+    """Return the nearest likely way of each row that has one of at most so many actions."""
+    most = min(n_actions, _MAX_ACTIONS, problem.max_changes or _MAX_ACTIONS)
+    groups = scan(problem.without_doubts(), most)
+    if not groups:
+        return None
+    near = concatenate(groups).nearest(_N_TRIED_AGAIN)
+    realised = problem.realise_by_hand(near.rows, near.by_hand)
+    is_likely = np.isfinite(missing_chances(problem, realised, near.is_feasible))
+    instances = np.flatnonzero(is_likely.any(1))
+    if not len(instances):
+        return None
+    nth = is_likely.astype(np.uint8).argmax(1)[
+        instances
+    ]  # from near to far, so the first that is likely
+    losses = problem.without_doubts().score(realised).losses
+    return OpenedWays(
+        instances,
+        instances,
+        np.zeros_like(instances),
+        realised.point[instances, nth],
+        change_kinds(realised)[instances, nth],
+        realised.expected[instances, nth],
+        losses[instances, nth],
+    )
+
 
 _SEARCH_SHARE = 0.6  # of the candidates that a whole search evaluates, for all limits together
 _MAX_PROMISING = 5  # limits that go on after all were tried briefly
@@ -54,7 +310,7 @@ class RelaxedSearch:
         Called after each generation; False ends the search.
     """
 
-    terms: SearchTerms
+    terms: CallSpec
     lifted: Sequence[LiftedLimit]
     query: Query
     misses: Array
@@ -139,7 +395,7 @@ class RelaxedSearch:
         settings = self.terms.fitted.settings
         size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
         return nsga2(
-            RunningProblem(problem),
+            SearchedProblem(problem),
             problem.searched_genome,
             start,
             replace(settings, population_size=size, n_offspring=size, n_generations=n_generations),
@@ -180,7 +436,7 @@ def _with_gene_map(genes: Array, own: GeneMap, wanted: GeneMap) -> Array:
     return result
 
 
-def freed_position(terms: SearchTerms, limit: LiftedLimit) -> int | None:
+def freed_position(terms: CallSpec, limit: LiftedLimit) -> int | None:
     """Return the position of the feature that a limit binds; ``None`` where it binds no feature."""
     schema = terms.fitted.codec.schema
     return schema.position(limit.name) if limit.kind not in OF_NO_FEATURE else None

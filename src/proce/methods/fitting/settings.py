@@ -1,12 +1,13 @@
 """The settings of ProCE."""
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Literal, Self
+from typing import Self
 
 from proce.arguments import check_between, check_count
 from proce.errors import SearchError
 from proce.latent import MAX_WIDTH, AutoEncoderSettings
 from proce.objective import Start
+from proce.objective.distance import DISTANCES
 from proce.schema.features.brief import brief_repr
 from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
@@ -14,7 +15,6 @@ from proce.search import NSGA2Settings
 MAX_WAIT_YEARS = 100.0
 _MIN_REFITS = 2  # one has no spread
 _MAX_REFITS = 10_000
-Distance = Literal["absolute", "squared"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -73,7 +73,7 @@ class SearchSettings(NSGA2Settings):
     margin: float = 0.1
     causal_weight: float = 0.1
     effect_weight: float = 1.0
-    distance: Distance = "absolute"
+    distance: str = "absolute"
     max_wait_years: float = 5.0
     start: Start = "mixed"
     n_refits: int = 20
@@ -108,8 +108,9 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"scale is {self.scale!r}; expected 'bulk' or 'range'.")
         if self.start not in ("mixed", "gaussian"):
             raise SearchError(f"start is {self.start!r}; expected 'mixed' or 'gaussian'.")
-        if self.distance not in ("absolute", "squared"):
-            raise SearchError(f"distance is {self.distance!r}; expected 'absolute' or 'squared'.")
+        if self.distance not in tuple(DISTANCES):
+            known = " or ".join(map(repr, DISTANCES))
+            raise SearchError(f"distance is {self.distance!r}; expected {known}.")
 
     def __repr__(self) -> str:
         return brief_repr(self)

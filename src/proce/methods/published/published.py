@@ -22,14 +22,13 @@ from proce.methods.calls.construction import (
     require_parameters,
     shown_parameters,
 )
-from proce.methods.calls.method import ProgressCallback
+from proce.methods.calls.method import ProgressCallback, closing
 from proce.methods.calls.options import (
     Options,
     check_callback,
     checked_texts,
     none_if_empty,
 )
-from proce.methods.calls.progress_bar import closing
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
 from proce.methods.fitting.answers import warn_of_answers

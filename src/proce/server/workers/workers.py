@@ -14,7 +14,7 @@ from proce.server.workers.serving import Question
 _PRELOADED = (
     "proce.server.desk.desk",
     "proce.methods.saving.explainer",
-    "proce.methods.searching.solve",
+    "proce.methods.phases.solve",
     "proce.classifier.saved",
     "numba",
 )

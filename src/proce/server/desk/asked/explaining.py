@@ -11,9 +11,9 @@ from proce.explanation.words.certainty import count_unsure
 from proce.explanation.words.robustness import count_less_robust
 from proce.methods import ProCE, Progress
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.modes import resolve_mode
 from proce.methods.fitting.other_models import other_models
+from proce.methods.pipeline import ProceCall
 from proce.objective import Mode
 from proce.server.desk.asked.requests import Order
 from proce.server.desk.asked.sight import Sight

@@ -15,8 +15,8 @@ from proce.explanation.words.instructions import consequence
 from proce.explanation.words.values import class_words
 from proce.methods import ProCE
 from proce.methods.calls.options import Options
-from proce.methods.explaining.what_if import WhatIf
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.what_if import WhatIf
 from proce.schema import Feature
 from proce.schema.shown import ReadFrame
 from proce.server.desk.asked.contexts import context_of

@@ -1,1 +1,0 @@
-"""ProCE's own call: search, shortlist, last check, diagnosis."""

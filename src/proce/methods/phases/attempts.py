@@ -1,0 +1,155 @@
+"""The plan of a call: which searches a row gets, in which order, under which terms.
+
+A row for which nothing is found is searched again under easier terms: with the limit on changes
+known to the search, without the margin, and over all that was seen in training rather than over
+the bulk of it. Each search goes on from where the one before ended. A row whose advice is not sure
+to work is searched a second time at once, for advice that is; one whose advice is long, for shorter
+advice. The plan is a list: its length bounds the work.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from proce.arrays import Array, Flags
+from proce.methods.fitting.settings import SearchSettings
+from proce.methods.phases.check import Solution
+from proce.methods.phases.scan import MAX_SCANNED
+from proce.objective import CallLimits, CounterfactualProblem, Start
+
+_N_SEEDS = 4  # of the attempts at a row that do not ask for more certainty
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search of some rows.
+
+    Attributes
+    ----------
+    number
+        How many attempts were made before; each draws random numbers of its own.
+    limited
+        Whether the search knows the limit on changes. One that does not keeps what obeys the limit
+        of all that it finds.
+    with_margin
+        Whether the target must be passed by the margin.
+    anywhere
+        Whether actions may lead to all that was seen in training, not only to where most people
+        are.
+    surely
+        Whether what is found must be sure to work in the possible worlds of the problem's doubts.
+    whose
+        The rows that are searched: ``open``, those without advice; ``shaky``, those whose advice
+        from the attempt before is not sure to work; ``long``, those whose advice has many actions.
+        What is found for the last two counts where it beats what they have.
+    max_changes
+        The most actions and holds, where the attempt has a limit of its own.
+    """
+
+    number: int = 0
+    limited: bool = False
+    with_margin: bool = True
+    anywhere: bool = False
+    surely: bool = False
+    whose: Literal["open", "shaky", "long"] = "open"
+    max_changes: int | None = None
+
+    def for_surer(self) -> "Attempt":
+        """Return a second attempt under the same terms, for advice that is sure to work.
+
+        The way that is sure may lead elsewhere, so that the search starts anywhere.
+        """
+        return replace(self, number=self.number + _N_SEEDS, surely=True, whose="shaky")
+
+    def start(self, usual: Start) -> Start:
+        """Return where the search of this attempt starts, given where searches start.
+
+        Where nothing was found near the row, the ways that there are may be far from it, and what
+        is lacking may lead away from them.
+        """
+        if usual == "gaussian":
+            return usual
+        return "anywhere" if self.surely or not self.with_margin else usual
+
+    def settings(self, settings: SearchSettings) -> SearchSettings:
+        """Return the settings of the search: every further attempt is shorter.
+
+        One that knows the limit on changes has few ways left to look at, and one for surer advice
+        is dear: it tries every candidate in many worlds.
+        """
+        if self.number == 0:
+            return settings
+        n_generations = settings.n_generations // (4 if self.limited or self.surely else 2)
+        return replace(settings, n_generations=max(1, n_generations))
+
+    def rows_of(
+        self, solution: Solution, is_settled: Flags, problem: CounterfactualProblem
+    ) -> Array:
+        """Return which rows of a problem and its solution this attempt is for, as positions."""
+        if self.whose == "shaky":
+            is_asked = np.full_like(is_settled, problem.asks_for_doubts)
+            return np.flatnonzero((solution.missing > 0) & (is_asked | solution.is_solved))
+        assert self.whose == "long", "who has nothing is known"
+        return np.flatnonzero(~is_settled & (solution.n_actions > MAX_SCANNED))
+
+    def counts(self, other: Solution, solution: Solution, rows: Array) -> Flags:
+        """Return where what this attempt found beats what ``rows (i,)`` of a solution have."""
+        is_better = other.is_better_than(solution, rows)
+        return (
+            is_better & (other.distance < solution.distance[rows])
+            if self.whose == "long"
+            else is_better
+        )
+
+    def pose(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
+        """Return the problem of this attempt at the rows of a problem with the limits of a call."""
+        if not self.with_margin:
+            problem = replace(problem, requirement=problem.requirement.without_margin())
+        if self.anywhere:
+            wider = limits.widened().of_rows(problem.codec, problem.query.factual)
+            problem = replace(problem, limits=wider)
+        if self.max_changes is not None:
+            problem = replace(problem, max_changes=self.max_changes)
+        return problem
+
+
+FIRST = Attempt()
+
+
+def plan_attempts(
+    problem: CounterfactualProblem, *, goes_on: bool, shortens: bool = False
+) -> list[Attempt]:
+    """Return the attempts at the rows of a problem, in their order.
+
+    Parameters
+    ----------
+    problem
+        The problem as the call poses it.
+    goes_on
+        Whether the search goes on by itself. Where a caller counts the model's answers, or wants
+        the algorithm as printed, the margin is given up and nothing else.
+    shortens
+        Whether shorter advice is looked for. A call with ``max_changes`` makes the same search
+        where it finds nothing at first, so that no such call finds what a call without it does not
+        know, unless that is less sure to work.
+    """
+    limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
+    if problem.clock.names:  # who waits has tried all else before
+        attempts = [Attempt(1, limited)]
+        if has_margin:
+            attempts.append(Attempt(2, limited, with_margin=False))
+    else:
+        attempts = [Attempt(limited=limited and not goes_on)]
+        if limited and goes_on:
+            attempts.append(Attempt(len(attempts), limited))
+        if has_margin:
+            attempts.append(Attempt(len(attempts), limited, with_margin=False))
+        if goes_on:
+            attempts.append(Attempt(len(attempts), limited, with_margin=False, anywhere=True))
+    if not goes_on:
+        return attempts
+    plan = [turn for attempt in attempts for turn in (attempt, attempt.for_surer())]
+    if shortens and not limited:
+        plan.insert(2, Attempt(1, limited=True, whose="long", max_changes=MAX_SCANNED))
+    return plan

@@ -1,0 +1,347 @@
+"""How far each number that is acted on may be from the value told, for the advice still to hold.
+
+Each side of the told value is tried at points on the feature's own grid: first at points spread up
+to where the search ends, together with the told values themselves. On a short side all points up to
+the first that does not hold follow; on a long one points between the last that held and the first
+that did not, and at last once more points spread over what was found.
+The rest stays as advised: the other actions and holds, and what follows from all of them. A point
+holds where the row that comes about passes the last check, without the margin: the model's
+decision, the rules and the limits.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.arrays import Array, Flags, Floats, Ints, cells_differ, scatter, steps_within
+from proce.explanation import Change, done_by_hand
+from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
+from proce.methods.phases.check import FrameRows, check_candidates
+from proce.methods.phases.shortlist import change_kinds
+from proce.objective import CounterfactualProblem
+from proce.schema import Codec
+from proce.schema.codec import unit_numbers
+from proce.schema.features.feature import MIN_CHANGE
+from proce.schema.raw_grid import raw_cells
+
+N_SPREAD = 32  # points over the whole side, and again over what was found
+MAX_COUNT = 2**40  # of grid points on a side
+_N_EVERY = 128  # on a side of no more points every one of them is tried
+_N_NARROWING = 7  # points between the last that held and the first that did not
+_NARROWING_ROUNDS = 5
+_CONFIRMING_ROUNDS = 3
+_BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
+_TOLD = -1  # instead of a position: no cell is moved from the told value
+
+
+def find_intervals(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    rows: Array,
+    changes: Array,
+    expected: Array,
+    is_over: Callable[[], bool],
+) -> Intervals:
+    """Return where the numbers that are acted on may end.
+
+    Parameters
+    ----------
+    problem
+        The search problem, with an instance for each counterfactual.
+    frame_rows
+        The rows that the counterfactuals started from, one for each, as the caller has them.
+    rows, changes, expected
+        ``(n, f)``: the counterfactuals, what became of each cell, and where each feature would be
+        by itself.
+    is_over
+        Says whether the time is up; what was not tried to its end by then is not known.
+    """
+    sides = _Sides.of(problem, frame_rows, rows, changes, expected)
+    low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
+    open_ends = np.zeros(rows.shape, dtype=np.int8)
+    if len(sides) and not is_over():
+        reached = sides.reach(is_over)
+        ends = sides.values(np.maximum(reached, 0))
+        is_open = sides.far & (reached == sides.n_points)
+        known = reached >= 0
+        known &= np.roll(known, len(sides) // 2)  # the other side of the same action
+        for upward, column, flag in ((False, low, OPEN_BELOW), (True, high, OPEN_ABOVE)):
+            own = known & (sides.upward == upward)
+            cells = sides.line[own], sides.position[own]
+            column[cells] = ends[own]
+            open_ends[cells] += (is_open[own] * flag).astype(np.int8)
+    return Intervals(low, high, open_ends)
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadPoints:
+    """Points that are tried on some sides, and what is learned from them.
+
+    Attributes
+    ----------
+    side, start
+        ``(a,)``, the sides, and the points from after which they are tried.
+    points
+        ``(a, p)``, the points of each side, which repeat on a short one.
+    is_first
+        ``(a, p)``, whether a point is the first of equal ones, and not known yet.
+    """
+
+    side: Ints
+    start: Ints
+    points: Ints
+    is_first: Flags
+
+    @classmethod
+    def spread(cls, some: Flags, start: Ints, end: Ints, n_points: int = N_SPREAD) -> Self:
+        """Spread points from after ``start (s,)`` up to ``end (s,)`` on some of the sides."""
+        side = np.nonzero(some)[0]
+        first, width = start[side, None], (end - start)[side, None]
+        share = np.arange(1, n_points + 1, dtype=np.float32) / np.float32(n_points)
+        steps = np.ceil(width.astype(np.float32) * share).astype(np.int64)
+        points = first + np.minimum(steps, width)
+        return cls(side, start[side], points, np.diff(points, axis=1, prepend=first) > 0)
+
+    def rest(self, some: Flags, failed: Ints) -> "SpreadPoints":
+        """Return all points below the first that fails, but for these, on some of the sides.
+
+        Parameters
+        ----------
+        some
+            ``(s,)``, which sides; these points begin at the told value there.
+        failed
+            ``(s,)``, the first point of each side that is known not to hold.
+        """
+        own = np.nonzero(some[self.side])[0]
+        side = self.side[own]
+        end = failed[side, None]
+        points = np.arange(1, end.max(initial=1)) + np.zeros_like(end)
+        is_new = points < end
+        line, place = np.nonzero(self.points[own] < end)
+        is_new[line, self.points[own[line], place] - 1] = False
+        return SpreadPoints(side, self.start[own], points, is_new)
+
+    @property
+    def asked(self) -> tuple[Ints, Ints]:
+        """The sides and the points that are asked about, each once."""
+        return self.side[np.nonzero(self.is_first)[0]], self.points[self.is_first]
+
+    def learned(self, holds: Flags, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
+        """Return the last point that holds and the first that does not, on all sides ``(s,)``.
+
+        Parameters
+        ----------
+        holds
+            Which of the points that were asked about hold.
+        last, failed
+            ``(s,)``, what was known before.
+        """
+        all_hold = np.ones_like(self.is_first)
+        all_hold[self.is_first] = holds
+        last, failed = last.copy(), failed.copy()
+        first = np.where(all_hold, MAX_COUNT + 1, self.points).min(1, initial=MAX_COUNT + 1)
+        failed[self.side] = np.minimum(failed[self.side], first)
+        end = failed[self.side, None]
+        reached = np.where(self.points < end, self.points, self.start[:, None])
+        reached = np.maximum(reached.max(1, initial=0), self.start)
+        known = last[self.side]
+        last[self.side] = np.where(known < end[:, 0], np.maximum(known, reached), reached)
+        return last, failed
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """The sides of all numeric actions, as columns ``(s,)``: first all lower, then all upper ones.
+
+    Attributes
+    ----------
+    problem, frame_rows, rows, by_hand
+        The problem, the rows in the caller's frame, the counterfactuals, and what is done by hand
+        in them.
+    codec
+        The features and their scale.
+    line, position
+        The counterfactual and the feature that each side belongs to.
+    upward
+        Whether a side leads to larger values.
+    far
+        Whether a side leads away from where the feature would be by itself.
+    start, grid
+        The told value and the width of the feature's grid, in raw units.
+    n_points
+        How many points of the grid there are up to the end of the side.
+    """
+
+    problem: CounterfactualProblem
+    frame_rows: FrameRows
+    rows: Array
+    by_hand: Array
+    codec: Codec
+    line: Ints
+    position: Ints
+    upward: Flags
+    far: Flags
+    start: Floats
+    grid: Floats
+    n_points: Ints
+
+    @classmethod
+    def of(
+        cls,
+        problem: CounterfactualProblem,
+        frame_rows: FrameRows,
+        rows: Array,
+        changes: Array,
+        expected: Array,
+    ) -> "_Sides":
+        codec = problem.codec
+        acted_on = (changes == Change.ACTION) & codec.is_number & np.isfinite(expected)
+        line, position = np.nonzero(acted_on)
+        told, by_itself = rows[line, position], expected[line, position]
+        grid = _grid(codec)[position]
+        unit = grid / codec.span[position]
+        limits, sides = problem.limits, []
+        for sign, limit in ((-1, limits.action_lower), (1, limits.action_upper)):
+            far = (told > by_itself) == (sign > 0)
+            ends = sign * by_itself, sign * limit[line, position]
+            n_home, n_far = steps_within(*ends, sign * told, unit)
+            # At the value that the feature has by itself nothing is done any more.
+            count = np.where(far, n_far, np.minimum(n_home - 1, n_far))
+            sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
+        upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
+        start = raw_cells(codec.raw_units[position], told)
+        asked = replace(problem, requirement=problem.requirement.without_margin())
+        return cls(
+            asked,
+            frame_rows,
+            rows,
+            done_by_hand(changes),
+            codec,
+            np.tile(line, 2),
+            np.tile(position, 2),
+            upward,
+            far,
+            np.tile(start, 2),
+            np.tile(grid, 2),
+            n_points.astype(np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def reach(self, is_over: Callable[[], bool]) -> Ints:
+        """Return the last point ``(s,)`` up to which each side holds; -1 where not known."""
+        nothing = np.zeros_like(self.n_points)
+        last, failed = nothing, self.n_points + 1  # the first point known not to hold
+        spread = SpreadPoints.spread(self.n_points > 0, nothing, self.n_points)
+        held, holds = self._first(spread)
+        last, failed = spread.learned(holds, last, failed)
+        is_short = self.n_points <= _N_EVERY
+        if not is_over():
+            rest = spread.rest(held & is_short, failed)
+            last, failed = self._try(rest, last, failed)
+        held_far = held & ~is_short
+        for _ in range(_NARROWING_ROUNDS):
+            open_gap = held_far & (failed <= self.n_points) & (failed - last > 1)
+            if is_over() or not open_gap.any():
+                break
+            narrow = SpreadPoints.spread(open_gap, last, failed - 1, _N_NARROWING)
+            last, failed = self._try(narrow, last, failed)
+        unsure = held_far & (failed <= self.n_points) & (last > 1)
+        for _ in range(_CONFIRMING_ROUNDS):
+            if is_over() or not unsure.any():
+                break
+            before = failed
+            again = SpreadPoints.spread(unsure, nothing, last)
+            last, failed = self._try(again, last, failed)
+            unsure = unsure & (failed < before) & (last > 1)
+        few = held_far & (last > N_SPREAD) & (last <= _N_EVERY)
+        if not is_over() and few.any():
+            every = SpreadPoints.spread(few, nothing, last, _N_EVERY)
+            last, failed = self._try(every, last, failed)
+        if is_over():
+            return np.full_like(last, -1)
+        return np.where(held, last, -1)
+
+    def _first(self, spread: SpreadPoints) -> tuple[Flags, Flags]:
+        """Return whether the told values hold ``(s,)``, and the points that are asked about."""
+        lines, line = np.unique(self.line, return_inverse=True)
+        side, point = spread.asked
+        told = np.full_like(lines, _TOLD)
+        entries = np.concatenate([np.zeros(len(lines)), self._entries(side, point)])
+        holds, kinds = self._check(
+            np.concatenate([lines, self.line[side]]),
+            np.concatenate([told, self.position[side]]),
+            entries,
+        )
+        held = holds[line] & (kinds[line, self.position] == Change.ACTION)
+        return held, holds[len(lines) :]
+
+    def _try(self, points: SpreadPoints, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
+        """Return the last point that holds and the first that does not, with what is tried now.
+
+        All points that were tried up to the last one hold.
+        """
+        side, point = points.asked
+        if not len(side):
+            return last, failed
+        entries = self._entries(side, point)
+        holds, _ = self._check(self.line[side], self.position[side], entries)
+        return points.learned(holds, last, failed)
+
+    def _check(self, line: Ints, position: Ints, entries: Floats) -> tuple[Flags, NDArray[np.int8]]:
+        """Return whether advice holds with one cell at another value, and what became of all cells.
+
+        Parameters
+        ----------
+        line
+            ``(a,)``, the counterfactuals.
+        position, entries
+            ``(a,)``, the cell of each that has another value, and that value on the unit range.
+        """
+        starts = range(0, max(1, len(line)), _BLOCK_ROWS)
+        blocks = [slice(start, start + _BLOCK_ROWS) for start in starts]
+        parts = [self._check_block(line[own], position[own], entries[own]) for own in blocks]
+        holds, kinds = zip(*parts, strict=True)
+        return np.concatenate(holds), np.concatenate(kinds)
+
+    def _check_block(
+        self, line: Ints, position: Ints, entries: Floats
+    ) -> tuple[Flags, NDArray[np.int8]]:
+        wanted, is_told = self.rows[line], position == _TOLD
+        own = np.maximum(position, 0)[:, None]
+        before = np.take_along_axis(wanted, own, 1)
+        wanted = scatter(wanted, 1, own, np.where(is_told[:, None], before, entries[:, None]))
+        part = self.problem.take(line)
+        realised = part.realise_by_hand(wanted[:, None], self.by_hand[line][:, None])
+        point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+        check = check_candidates(self.problem, self.frame_rows, line, point, changes)
+        moved = (changes == Change.ACTION) & (point == wanted)
+        # The told values must lead to the told row, or nothing is known of their neighbours.
+        same = ~cells_differ(check.shown.told(), wanted)
+        holds = check.passed & np.where(
+            is_told, same.all(-1), np.take_along_axis(moved, own, 1)[:, 0]
+        )
+        return holds, changes
+
+    def values(self, point: Ints) -> Floats:
+        """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
+        entries = self._entries(np.arange(len(self)), point)
+        values = raw_cells(self.codec.raw_units[self.position], entries)
+        return np.where(point > 0, values, self.start)
+
+    def _entries(self, side: Ints, point: Ints) -> Floats:
+        """Return points of these sides on the unit range, ``(a,)``."""
+        codec, position = self.codec, self.position[side]
+        raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
+        entries: Floats = unit_numbers(codec, position, raw)
+        return entries
+
+
+def _grid(codec: Codec) -> Floats:
+    """Return the width of each feature's grid in raw units, ``(f,)``."""
+    grid: Floats = np.where(codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span)
+    return grid

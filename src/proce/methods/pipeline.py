@@ -1,0 +1,335 @@
+"""One call of ProCE, read from top to bottom: the phases of an explanation in their order.
+
+The call is read; rows that have their target are set aside. Chunk by chunk a problem is posed, and
+its plan walked: for each attempt ways are scanned, evolved, pruned, polished, made sure, selected,
+checked on the model, and rid of what is needless. What passed is annotated and recorded. Rows that
+have nothing may wait, and at last they are diagnosed.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from proce.arrays import Array, Flags
+from proce.classifier import Classifier
+from proce.errors import ProceError
+from proce.explanation import Explanations, Outcome
+from proce.losses import Loss, chance_of_loss
+from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.calls.options import Options
+from proce.methods.calls.rules import refuse_contradiction
+from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
+from proce.methods.diagnosing.diagnosis import diagnose
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.phases.ablation import drop_needless
+from proce.methods.phases.annotate import annotate
+from proce.methods.phases.attempts import Attempt, plan_attempts
+from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate_realised
+from proce.methods.phases.check import FrameRows, Solution, checked_solution, solution_of
+from proce.methods.phases.choosing import near_limit
+from proce.methods.phases.evolve import evolve, genes_of
+from proce.methods.phases.polish import consolidate, polish
+from proce.methods.phases.prune import prune
+from proce.methods.phases.robustify import robustify
+from proce.methods.phases.scan import scan, scanned_alike
+from proce.methods.phases.shortlist import (
+    NearestMisses,
+    Ways,
+    distance_factor,
+    most_typical,
+    nearest_candidates,
+    select,
+)
+from proce.methods.phases.spec import CallSpec
+from proce.methods.phases.typical import TypicalRows, learn_looks, typical_notes
+from proce.objective import CounterfactualProblem, Query
+from proce.objective.terms import most_changes
+from proce.search import SearchProgress
+
+_N_POLISHED = 4  # candidates of a search that are drawn in
+
+
+class ProceCall(Call):
+    """The work of one call of ProCE, and how far it has come.
+
+    Parameters
+    ----------
+    fitted
+        What ProCE has learned.
+    options, X, progress
+        The parameters of :class:`~proce.methods.calls.call.Call` of the same names.
+    models
+        The other models under which a counterfactual should keep its class.
+    """
+
+    def __init__(
+        self,
+        fitted: FittedParts,
+        options: Options,
+        X: Any,
+        progress: ProgressCallback | None = None,
+        models: Sequence[Classifier] = (),
+    ) -> None:
+        self.fitted, self.spec = fitted, CallSpec.read(fitted, options, models)
+        graph = fitted.scm.graph if fitted.scm else None
+        own = fitted.codec, fitted.classifier, options, self.spec.limits, self.spec.requirement
+        context = replace(
+            call_context(*own, fitted.class_labels),
+            edges=graph.edges if graph else (),
+            n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
+            n_refits=len(fitted.refits.members) if fitted.refits else 0,
+            n_models=len(self.spec.models),
+            models_are_refits=isinstance(options.models, Integral | None),
+            robust=options.robust,
+            origin=str(graph.origin) if graph else None,
+            rules=tuple(rule.text for rule, _ in self.spec.rules),
+            spread=fitted.spread,
+        )
+        asked = fitted.classifier, self.spec.requirement, options, self.spec.limits
+        super().__init__(context, *asked, X, progress)
+        refuse_contradiction(self.spec.rules, self.factual)
+        self._typical = TypicalRows.none()
+        self._n_generations = 0
+        self._misses = NearestMisses(len(self))
+        # Where a caller counts the model's answers, or wants the algorithm as printed, a search
+        # does not go on by itself.
+        self._goes_on = fitted.settings.sparse and options.max_evaluations is None
+
+    def run(self) -> Explanations:
+        """Explain every row; rows that are open when the call ends early are marked as such."""
+        rows, spec = self.rows_to_change(), self.spec
+        reachable = rows[self.fitted.index.sizes[self.target[rows]] > 0]
+        try:
+            classes = self.target[reachable], self.predicted[reachable]
+            self._typical = learn_looks(self.fitted, self.options, reachable, *classes)
+            self._explain(reachable, spec.problem)
+            if spec.lets_wait:  # for whom nothing else was found
+                left = self.record.rows_with(Outcome.NOT_FOUND)
+                self._explain(left[np.isin(left, reachable)], spec.waiting_problem)
+        except KeyboardInterrupt:
+            self.interrupt()
+        self._finish_open_rows(reachable)
+        self._diagnose()
+        fitted = self.fitted
+        return self.result(
+            method="ProCE",
+            seed=fitted.seed,
+            settings=fitted.plain_settings,
+            mode=fitted.mode,
+            graph=None if fitted.scm is None else str(fitted.scm.graph.origin),
+            training_rows=fitted.n_rows,
+            training_hash=fitted.training_hash,
+            generations=self._n_generations,
+        )
+
+    def query(self, rows: Array) -> Query:
+        """Return what the search needs to know of the rows at some positions."""
+        query = self.spec.query(self.factual[rows], self.target[rows], self.raw[rows])
+        return replace(query, positions=rows, own=self.predicted[rows])
+
+    def _explain(self, rows: Array, pose: Callable[[Query], CounterfactualProblem]) -> None:
+        """Explain rows, a chunk at a time, in which a row has the answer that it has alone."""
+        for chunk in self._typical.chunks(rows, self.fitted.chunk_size):
+            if self.over or not len(chunk):
+                continue
+            likeness = self._typical.likeness_of(chunk)
+            problem = replace(pose(self.query(chunk)), likeness=likeness, doubts=self.spec.doubts)
+            for part in scanned_alike(problem):
+                if not self.over:
+                    self._walk(problem.take(part), chunk[part])
+
+    def _walk(self, problem: CounterfactualProblem, rows: Array) -> None:
+        """Walk the plan of attempts at the rows of a problem; who has advice is done with."""
+        shortens = self.options.pick == "closest"
+        plan = plan_attempts(problem, goes_on=self._goes_on, shortens=shortens)
+        posed, solution = problem, None
+        is_settled = np.zeros(len(rows), np.bool_)
+        for number, attempt in enumerate(plan):
+            if solution is not None and self.over:
+                if any(other.whose == "open" for other in plan[number:]):
+                    cut_short = solution.cut_short | ~solution.is_solved
+                    solution = replace(solution, cut_short=cut_short)
+                break
+            if attempt.whose == "open":
+                if solution is not None:
+                    is_done = solution.is_solved | is_settled
+                    self._settle(posed, rows, solution, is_done & ~is_settled)
+                    left = np.flatnonzero(~is_done)
+                    if not len(left):
+                        return
+                    problem, rows = problem.take(left), rows[left]
+                    solution, is_settled = solution.take_population(left), is_settled[left]
+                posed = attempt.pose(problem, self.spec.limits)
+                solution = self._attempt(posed, rows, attempt, solution)
+                continue
+            assert solution is not None, "a plan begins with the rows that have nothing"
+            some = attempt.rows_of(solution, is_settled, posed)
+            if len(some):
+                stricter = attempt.pose(posed.take(some), self.spec.limits)
+                before = solution.take_population(some)
+                other = self._attempt(stricter, rows[some], attempt, before)
+                is_better = attempt.counts(other, solution, some)
+                self._settle(stricter, rows[some], other, is_better)
+                is_settled[some] |= is_better
+        if solution is not None:
+            self._settle(posed, rows, solution, ~is_settled)
+
+    def _attempt(
+        self,
+        problem: CounterfactualProblem,
+        rows: Array,
+        attempt: Attempt,
+        before: Solution | None,
+    ) -> Solution:
+        """Search the rows of a problem once, from where the attempt before them ended."""
+        options, is_sparse = self.options, self.fitted.settings.sparse
+        most = most_changes(problem.max_changes)
+        # A search that knows the limit on changes finds other ways than one that does not: so that
+        # a call without the limit is never farther, both make the same search at first.
+        is_open = problem.max_changes is None or attempt.limited or not is_sparse
+        posed = problem if is_open else replace(problem, max_changes=None)
+        # Doubts are dear: few worlds are asked in a search for surer advice, and none in others.
+        searched = posed.with_few_worlds() if attempt.surely else posed.without_doubts()
+        improved = posed if attempt.surely else posed.with_doubts_asked_for()
+
+        groups = self._scan(searched) if self._goes_on and not attempt.surely else []
+        seeds = [genes_of(problem, group) for group in groups]
+        result = evolve(
+            searched,
+            self.fitted,
+            attempt,
+            seeds if before is None else [*seeds, before.population],
+            options.max_evaluations,
+            self.seconds_left,
+            self._follow if self.is_followed else None,
+        )
+        self._n_generations = max(self._n_generations, int(result.n_generations.max()))
+        self.evaluations += int(result.n_evaluations.sum())
+
+        pool = evaluate_realised(improved, improved.realise(nearest_candidates(result)))
+        if is_sparse:
+            # Every candidate is improved by itself, whatever the others are.
+            pruned = prune(improved, concatenate([*groups, pool.without_copies()]))
+            pruned, n_scanned = pruned.without_copies(), sum(g.rows.shape[1] for g in groups)
+            of_search = pruned.take_range(n_scanned, pruned.rows.shape[1]).nearest(_N_POLISHED)
+            near = concatenate([pruned.take_range(0, n_scanned), of_search])
+            polished = polish(improved, consolidate(improved, near))
+            pool = concatenate([prune(improved, polished), pruned])
+        if problem.likeness is not None:
+            limit = near_limit(pool.feasible_distance.min(1), distance_factor(posed))
+            typical = improved.realise(most_typical(result, limit))
+            pool = concatenate([pool, evaluate_realised(improved, typical)])
+
+        ways = Ways.judged(posed, pool, most)
+        if is_sparse and posed.doubts:
+            sure = robustify(posed, pool, ways.feasible, ways.missing)
+            ways = ways.beside(Ways.judged(posed, sure, most))
+        keeps = options.keeps_fronts(len(self))
+        shortlist = select(
+            posed, ways, result, options, most=most, is_sparse=is_sparse, keeps_fronts=keeps
+        )
+        frame_rows = self._frame_rows(rows)
+        solution = checked_solution(problem, frame_rows, shortlist, result)
+        return drop_needless(problem, frame_rows, solution, options.n) if is_sparse else solution
+
+    def _scan(self, problem: CounterfactualProblem) -> list[CandidateBatch]:
+        """Scan a problem; an error says that it came before the first generation."""
+        try:
+            return scan(problem, problem.max_changes)
+        except ProceError as error:
+            error.args = (f"generation 0 of the search: {error}",)
+            raise
+
+    def _settle(
+        self, problem: CounterfactualProblem, rows: Array, solution: Solution, settled: Flags
+    ) -> None:
+        """Record a solution, which may be without the margin, for the rows that are flagged."""
+        if problem.requirement.margin < self.spec.requirement.margin:
+            self.record.mark_margin_missed(rows[settled & solution.is_solved])
+        self._record(problem, rows, solution, settled)
+
+    def _record(
+        self, problem: CounterfactualProblem, rows: Array, solution: Solution, recorded: Flags
+    ) -> None:
+        """Annotate and record what passed for the rows whose flag in ``recorded (i,)`` is set."""
+        n, is_solved = self.options.n, solution.is_solved
+        unsolved = np.flatnonzero(recorded & ~is_solved)
+        # The nearest miss is that of the first search, in which nobody waits.
+        self._misses.add(rows[unsolved], solution.shortlist.misses[unsolved])
+        cut_short = solution.cut_short[unsolved]
+        self.record.finish(rows[unsolved[cut_short]], Outcome.OUT_OF_TIME)
+        self.record.finish(rows[unsolved[~cut_short]], Outcome.NOT_FOUND)
+        self.record.count_dropped(rows[recorded], solution.n_dropped(n)[recorded])
+        self.note_cut_short(rows[recorded & solution.cut_short])
+        lines = solution.lines_to_show(n)
+        lines = lines[recorded[solution.shortlist.owner[lines]]]
+        if len(lines):
+            # A caller who counts the model's answers wants none beyond those of the search.
+            is_over = (lambda: self.over) if self.options.max_evaluations is None else None
+            frame_rows, models = self._frame_rows(rows), self.spec.models
+            self.record.add(
+                annotate(problem, frame_rows, solution, lines, self.fitted, is_over, models)
+            )
+        fronts = solution.shortlist.fronts
+        self.record.keep_fronts(fronts.renumbered(rows, recorded & is_solved))
+
+    def _finish_open_rows(self, reachable: Array) -> None:
+        """Give every row an outcome and its notes."""
+        rows = self.record.open_rows()
+        is_reachable = np.isin(rows, reachable)
+        self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
+        self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
+        notes = self.fitted.notes_on(self.record.probabilities)
+        notes += typical_notes(self._typical, reachable, self.record.rows_with(Outcome.FOUND))
+        for noted, text in notes:
+            self.record.note(noted, text)
+
+    def _diagnose(self) -> None:
+        """Record for rows without a counterfactual what blocks them, or a way that turns up."""
+        rows, search = self.record.rows_with(Outcome.NOT_FOUND), BlockerSearch()
+        try:
+            self.report_rows()
+            if not len(rows):
+                return
+            search = search_blockers(self, self.spec, rows, self._misses)
+            for found in search.found:
+                self._record_found(found)
+        except KeyboardInterrupt:
+            self.interrupt()
+        rows = self.record.rows_with(Outcome.NOT_FOUND)
+        for row, diagnosis in diagnose(self, self.spec, rows, self._misses, search).items():
+            self.record.diagnose(row, diagnosis)
+
+    def _record_found(self, found: FoundAfterAll) -> None:
+        """Record ways within all limits that were found while limits were lifted."""
+        frame_rows, problem = self._frame_rows(found.rows), found.problem
+        is_open = np.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
+        solution = solution_of(problem, frame_rows, found.nearest(is_open))
+        if self.fitted.settings.sparse:
+            solution = drop_needless(problem, frame_rows, solution, self.options.n)
+        with_margin = replace(problem, requirement=self.spec.requirement)
+        firm = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
+        self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])
+        self._record(problem, found.rows, solution, solution.is_solved)
+
+    def _frame_rows(self, rows: Array) -> FrameRows:
+        return FrameRows(rows, self.raw[rows], self.layout)
+
+    def _follow(self, search: SearchProgress) -> object:
+        """Tell the caller how far a search has come."""
+        losses = search.best_losses[np.isfinite(search.best_losses[:, Loss.PREDICTION])]
+        chance, distance = math.nan, math.nan  # while no candidate of any row is feasible
+        if len(losses):
+            chance = float(chance_of_loss(losses[:, Loss.PREDICTION]).mean())
+            distance = float(losses[:, Loss.DISTANCE].mean())
+        n_finished, front_size = self.record.n_finished, float(search.front_size.mean())
+        return self.report(
+            Progress(
+                "search", n_finished, len(self), search.generation, chance, distance, front_size
+            )
+        )
