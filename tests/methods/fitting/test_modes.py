@@ -8,7 +8,7 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.errors import SearchError
-from proce.methods.fitting.modes import in_mode
+from proce.methods.fitting.fitted import in_mode
 
 
 @pytest.mark.parametrize("mode", ["soft", "paper", "off"])

@@ -16,8 +16,7 @@ from proce.explanation import Explanations
 from proce.methods import SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import FittedParts
-from proce.methods.fitting.modes import in_mode
+from proce.methods.fitting.fitted import FittedParts, in_mode
 from proce.methods.pipeline import ProceCall
 from proce.methods.published.published import Published
 from proce.schema import Schema

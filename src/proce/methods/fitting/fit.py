@@ -2,22 +2,25 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from proce.arguments import brief
 from proce.arrays import Array, blocks
+from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
-from proce.errors import SearchError
+from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import check_construction, checked_class_labels
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.fitting.answers import warn_of_answers
-from proce.methods.fitting.causes import CausalParts
-from proce.methods.fitting.fitted import FittedParts
+from proce.methods.calls.options import checked_texts
+from proce.methods.calls.rules import BoundRule, bind_rules, refuse_contradiction
+from proce.methods.fitting.fitted import FittedParts, are_labels, fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings
+from proce.objective import Mode
 from proce.schema import Codec, Schema
 from proce.schema.unguarded import unguarded_text
 from proce.training_settings import Epoch
@@ -125,3 +128,148 @@ def _fit_autoencoder(
         codec, rows, settings.latent, seed=seed, device=device, progress=report
     )
     return autoencoder
+
+
+@dataclass(frozen=True, eq=False)
+class CausalParts:
+    """The fields of :class:`~proce.methods.fitting.fitted.FittedParts` of the same names."""
+
+    scm: StructuralCausalModel | None
+    ensemble: Ensemble | None
+    refits: Ensemble | None
+    mode: Mode
+    rules: tuple[BoundRule, ...]
+
+    @classmethod
+    def fit(
+        cls,
+        graph: Any,
+        causal: str,
+        rules: Sequence[str],
+        *,
+        codec: Codec,
+        rows: Array,
+        settings: SearchSettings,
+        seed: int,
+    ) -> "CausalParts":
+        """Fit the equations of a graph and their refits, and bind the rules to them.
+
+        Parameters
+        ----------
+        graph, causal, rules
+            As for :class:`proce.ProCE`.
+        codec, rows
+            The features, and the training rows ``(n, f)``.
+        settings, seed
+            The settings and the seed of the explainer.
+        """
+        scm, ensemble = _fit_equations(graph, codec, rows, seed)
+        mode = resolve_mode(causal, scm)
+        bound = bind_rules(checked_texts("rules", rules), codec, rows, scm, seed)
+        refuse_contradiction(bound, rows)
+        return cls(
+            scm=scm if mode != "off" else None,
+            ensemble=ensemble if mode != "off" else None,
+            refits=fit_refits(scm, rows, mode, settings.n_refits, seed),
+            mode=mode,
+            rules=bound,
+        )
+
+
+def with_graph(fitted: FittedParts, graph: Any, causal: str, rules: Sequence[str]) -> FittedParts:
+    """Return fitted parts with another graph; all that does not depend on it is shared.
+
+    Parameters
+    ----------
+    fitted
+        What was fitted with some graph, or with none.
+    graph, causal, rules
+        As for :class:`proce.ProCE`.
+    """
+    is_given = isinstance(graph, StructuralCausalModel) and not graph.records
+    if fitted.left_out is not None and graph is not None and not is_given:
+        raise GraphError(
+            "the explainer was saved without the training rows that the equations of a graph are"
+            " fitted on. Save it with rows=True, or fit one with this graph."
+        )
+    parts = CausalParts.fit(
+        graph,
+        causal,
+        rules,
+        codec=fitted.codec,
+        rows=fitted.rows,
+        settings=fitted.settings,
+        seed=fitted.seed,
+    )
+    return fitted.with_causes(**vars(parts))
+
+
+def _fit_equations(
+    graph: Any, codec: Codec, rows: Array, seed: int
+) -> tuple[StructuralCausalModel | None, Ensemble | None]:
+    """Return the causal model of what was given as a graph, and one for each bootstrap graph."""
+    if graph is None:
+        return None, None
+    if isinstance(graph, StructuralCausalModel):
+        given = graph.with_codec(codec)
+        given.check_given(rows)
+        return given, None
+    if isinstance(graph, str):
+        if graph != "discover":
+            raise GraphError(
+                f"graph is {graph!r}; expected 'discover', a CausalGraph, edges (cause, effect), a"
+                " networkx.DiGraph, a StructuralCausalModel or None."
+                + did_you_mean(graph, ["discover"])
+            )
+        accepted = CausalGraph.discover(codec.decode(rows), codec.schema, seed=seed)
+    else:
+        accepted = CausalGraph.accept(graph)
+    scm = StructuralCausalModel.fit(accepted, rows, codec, seed=seed)
+    ensemble = None
+    if accepted.resamples:
+        ensemble = Ensemble.fit(accepted.resamples, rows, codec, seed=seed)
+    return scm, ensemble
+
+
+_log = logging.getLogger(__name__)
+_N_ASKED, _MIN_ASKED = 256, 20  # training rows, to see how a model answers
+_MAX_DIFFERENCE = 1e-6  # of two answers about the same rows: processors add up in any order
+
+
+def warn_of_answers(classifier: Classifier, rows: Array) -> None:
+    """Warn of a model that answers with labels, or otherwise when it is asked again.
+
+    Parameters
+    ----------
+    classifier
+        The model.
+    rows
+        ``(n, f)``, the training rows, of which the first are asked about twice.
+    """
+    sample = rows[:_N_ASKED]
+    answers = classifier.predict_proba(sample)
+    _warn_of_differences(answers, classifier.predict_proba(sample))
+    if len(sample) >= _MIN_ASKED and bool(are_labels(answers).all()):
+        _log.warning(
+            "The model gave probabilities of 0 and 1 alone for %d training rows, as if they were"
+            " labels. Nothing then says which change comes nearer to the decision, so that a search"
+            " may miss what there is, and every chance that is told is 0%% or 100%%. Give the"
+            " model's own probabilities, such as predict_proba, or a calibrated model.",
+            len(sample),
+        )
+
+
+def _warn_of_differences(first: Array, second: Array) -> None:
+    """Warn of a model whose answers about the same rows, in the same order, are not the same."""
+    difference = np.abs(first - second).max(-1)
+    n_different = int((difference > _MAX_DIFFERENCE).sum())
+    if n_different:
+        _log.warning(
+            "The model is not repeatable: asked twice about the same %d training rows, it answered"
+            " otherwise for %d of them, by up to %.2g in a probability. What is found holds for the"
+            " answer that was given last; the next one may be another, so no advice is sure. Take"
+            " chance out of the model: fix its seed, switch dropout off, or average its answers.",
+            len(first),
+            n_different,
+            float(difference.max()),
+        )

@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
+from proce.arguments import brief
 from proce.arrays import Array
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.refits import ModelRefits
+from proce.errors import SearchError, did_you_mean
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules
-from proce.methods.fitting.answers import are_labels
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, Start, gene_map_of
@@ -265,3 +266,62 @@ def rows_at_once(population_size: int, n_features: int) -> int:
     """
     n_rows = max(_MIN_ROWS, _N_CELLS // (population_size * n_features))
     return max(1, min(_MAX_ROWS, n_rows, _N_WAY_CELLS // n_features**2))
+
+
+_WITH_CAUSES = ("hard", "soft", "paper")
+_WITH_REFITS = ("hard", "soft")
+
+
+def resolve_mode(causal: Any, scm: StructuralCausalModel | None) -> Mode:
+    """Return the mode for an option ``causal=``, which depends on the causal model for ``auto``."""
+    known = ("auto", *get_args(Mode))
+    if not isinstance(causal, str) or causal not in known:
+        raise SearchError(
+            f"causal is {brief(causal)}; expected one of {', '.join(map(repr, known))}."
+            + did_you_mean(causal, known)
+        )
+    if causal in _WITH_CAUSES and scm is None:
+        raise SearchError(
+            f"causal={causal!r} needs a causal graph; give graph=[(cause, effect), ...],"
+            " graph='discover', or causal='off'."
+        )
+    if causal != "auto":
+        return cast(Mode, causal)
+    if scm is None:
+        return "off"
+    return "soft" if scm.graph.origin.discovered else "hard"
+
+
+def in_mode(fitted: FittedParts, causal: Any) -> FittedParts:
+    """Return the same parts in another causal mode; nothing but refits is fitted anew."""
+    if fitted.scm is None and isinstance(causal, str) and causal in _WITH_CAUSES:
+        raise SearchError(
+            f"causal={causal!r} needs a causal graph, and this explainer was fitted without one or"
+            " with causal='off', which keeps none. Fit it with graph= and another mode."
+        )
+    mode = resolve_mode(causal, fitted.scm)
+    refits = fitted.refits
+    if refits is None and fitted.left_out is None:
+        settings = fitted.settings
+        refits = fit_refits(fitted.scm, fitted.rows, mode, settings.n_refits, fitted.seed)
+    return replace(
+        fitted,
+        scm=fitted.scm if mode != "off" else None,
+        ensemble=fitted.ensemble if mode != "off" else None,
+        refits=refits if mode in _WITH_REFITS else None,
+        mode=mode,
+    )
+
+
+def fit_refits(
+    scm: StructuralCausalModel | None, rows: Array, mode: Mode, n_refits: int, seed: int
+) -> Ensemble | None:
+    """Fit the equations again on resampled rows, in the modes that prefer advice that holds."""
+    if scm is None or mode not in _WITH_REFITS or not n_refits or not scm.records:
+        return None
+    return Ensemble.refit(scm, rows, n_refits, seed)
+
+
+def are_labels(probabilities: Array) -> Array:
+    """Return flags for probabilities that leave no doubt."""
+    return (probabilities == 0) | (probabilities == 1)

@@ -31,7 +31,7 @@ from proce.methods.calls.options import (
 )
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
-from proce.methods.fitting.answers import warn_of_answers
+from proce.methods.fitting.fit import warn_of_answers
 from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.unsupported import refuse_options

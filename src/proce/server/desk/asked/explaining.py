@@ -11,7 +11,7 @@ from proce.explanation.words.certainty import count_unsure
 from proce.explanation.words.robustness import count_less_robust
 from proce.methods import ProCE, Progress
 from proce.methods.calls.options import Options
-from proce.methods.fitting.modes import resolve_mode
+from proce.methods.fitting.fitted import resolve_mode
 from proce.methods.fitting.other_models import other_models
 from proce.methods.pipeline import ProceCall
 from proce.objective import Mode
