@@ -302,30 +302,25 @@ class _Sides:
         position, entries
             ``(a,)``, the cell of each that has another value, and that value on the unit range.
         """
-        starts = range(0, max(1, len(line)), _BLOCK_ROWS)
-        blocks = [slice(start, start + _BLOCK_ROWS) for start in starts]
-        parts = [self._check_block(line[own], position[own], entries[own]) for own in blocks]
-        holds, kinds = zip(*parts, strict=True)
+        holds, kinds = [], []
+        for start in range(0, max(1, len(line)), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            lines, wanted, is_told = line[block], self.rows[line[block]], position[block] == _TOLD
+            own = np.maximum(position[block], 0)[:, None]
+            before = np.take_along_axis(wanted, own, 1)
+            moved_to = np.where(is_told[:, None], before, entries[block, None])
+            wanted = scatter(wanted, 1, own, moved_to)
+            part = self.problem.take(lines)
+            realised = part.realise_by_hand(wanted[:, None], self.by_hand[lines][:, None])
+            point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+            check = check_candidates(self.problem, self.frame_rows, lines, point, changes)
+            moved = (changes == Change.ACTION) & (point == wanted)
+            # The told values must lead to the told row, or nothing is known of their neighbours.
+            same = ~cells_differ(check.shown.told(), wanted)
+            there = np.where(is_told, same.all(-1), np.take_along_axis(moved, own, 1)[:, 0])
+            holds.append(check.passed & there)
+            kinds.append(changes)
         return np.concatenate(holds), np.concatenate(kinds)
-
-    def _check_block(
-        self, line: Ints, position: Ints, entries: Floats
-    ) -> tuple[Flags, NDArray[np.int8]]:
-        wanted, is_told = self.rows[line], position == _TOLD
-        own = np.maximum(position, 0)[:, None]
-        before = np.take_along_axis(wanted, own, 1)
-        wanted = scatter(wanted, 1, own, np.where(is_told[:, None], before, entries[:, None]))
-        part = self.problem.take(line)
-        realised = part.realise_by_hand(wanted[:, None], self.by_hand[line][:, None])
-        point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
-        check = check_candidates(self.problem, self.frame_rows, line, point, changes)
-        moved = (changes == Change.ACTION) & (point == wanted)
-        # The told values must lead to the told row, or nothing is known of their neighbours.
-        same = ~cells_differ(check.shown.told(), wanted)
-        holds = check.passed & np.where(
-            is_told, same.all(-1), np.take_along_axis(moved, own, 1)[:, 0]
-        )
-        return holds, changes
 
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
