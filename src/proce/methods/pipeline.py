@@ -7,7 +7,8 @@ have nothing may wait, and at last they are diagnosed.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -107,10 +108,13 @@ class ProceCall(Call):
         try:
             classes = self.target[reachable], self.predicted[reachable]
             self._typical = learn_looks(self.fitted, self.options, reachable, *classes)
-            self._explain(reachable, spec.problem)
+            for problem, chunk in self._posed(reachable, spec.problem):
+                self._walk(problem, chunk)
             if spec.lets_wait:  # for whom nothing else was found
                 left = self.record.rows_with(Outcome.NOT_FOUND)
-                self._explain(left[np.isin(left, reachable)], spec.waiting_problem)
+                left = left[np.isin(left, reachable)]
+                for problem, chunk in self._posed(left, spec.waiting_problem):
+                    self._walk(problem, chunk)
         except KeyboardInterrupt:
             self.interrupt()
         self._finish_open_rows(reachable)
@@ -132,16 +136,18 @@ class ProceCall(Call):
         query = self.spec.query(self.factual[rows], self.target[rows], self.raw[rows])
         return replace(query, positions=rows, own=self.predicted[rows])
 
-    def _explain(self, rows: Array, pose: Callable[[Query], CounterfactualProblem]) -> None:
-        """Explain rows, a chunk at a time, in which a row has the answer that it has alone."""
+    def _posed(
+        self, rows: Array, pose: Callable[[Query], CounterfactualProblem]
+    ) -> Iterator[tuple[CounterfactualProblem, Array]]:
+        """Yield problems of rows, a chunk at a time, in which a row has the answer it has alone."""
         for chunk in self._typical.chunks(rows, self.fitted.chunk_size):
             if self.over or not len(chunk):
                 continue
-            likeness = self._typical.likeness_of(chunk)
-            problem = replace(pose(self.query(chunk)), likeness=likeness, doubts=self.spec.doubts)
+            likeness, doubts = self._typical.likeness_of(chunk), self.spec.doubts
+            problem = replace(pose(self.query(chunk)), likeness=likeness, doubts=doubts)
             for part in scanned_alike(problem):
                 if not self.over:
-                    self._walk(problem.take(part), chunk[part])
+                    yield problem.take(part), chunk[part]
 
     def _walk(self, problem: CounterfactualProblem, rows: Array) -> None:
         """Walk the plan of attempts at the rows of a problem; who has advice is done with."""
@@ -158,7 +164,7 @@ class ProceCall(Call):
             if attempt.whose == "open":
                 if solution is not None:
                     is_done = solution.is_solved | is_settled
-                    self._settle(posed, rows, solution, is_done & ~is_settled)
+                    self._record(posed, rows, solution, is_done & ~is_settled)
                     left = np.flatnonzero(~is_done)
                     if not len(left):
                         return
@@ -174,10 +180,10 @@ class ProceCall(Call):
                 before = solution.take_population(some)
                 other = self._attempt(stricter, rows[some], attempt, before)
                 is_better = attempt.counts(other, solution, some)
-                self._settle(stricter, rows[some], other, is_better)
+                self._record(stricter, rows[some], other, is_better)
                 is_settled[some] |= is_better
         if solution is not None:
-            self._settle(posed, rows, solution, ~is_settled)
+            self._record(posed, rows, solution, ~is_settled)
 
     def _attempt(
         self,
@@ -197,7 +203,10 @@ class ProceCall(Call):
         searched = posed.with_few_worlds() if attempt.surely else posed.without_doubts()
         improved = posed if attempt.surely else posed.with_doubts_asked_for()
 
-        groups = self._scan(searched) if self._goes_on and not attempt.surely else []
+        groups: list[CandidateBatch] = []
+        if self._goes_on and not attempt.surely:
+            with before_the_first_generation():
+                groups = scan(searched, searched.max_changes)
         seeds = [genes_of(problem, group) for group in groups]
         result = evolve(
             searched,
@@ -237,27 +246,22 @@ class ProceCall(Call):
         solution = checked_solution(problem, frame_rows, shortlist, result)
         return drop_needless(problem, frame_rows, solution, options.n) if is_sparse else solution
 
-    def _scan(self, problem: CounterfactualProblem) -> list[CandidateBatch]:
-        """Scan a problem; an error says that it came before the first generation."""
-        try:
-            return scan(problem, problem.max_changes)
-        except ProceError as error:
-            error.args = (f"generation 0 of the search: {error}",)
-            raise
-
-    def _settle(
-        self, problem: CounterfactualProblem, rows: Array, solution: Solution, settled: Flags
-    ) -> None:
-        """Record a solution, which may be without the margin, for the rows that are flagged."""
-        if problem.requirement.margin < self.spec.requirement.margin:
-            self.record.mark_margin_missed(rows[settled & solution.is_solved])
-        self._record(problem, rows, solution, settled)
-
     def _record(
-        self, problem: CounterfactualProblem, rows: Array, solution: Solution, recorded: Flags
+        self,
+        problem: CounterfactualProblem,
+        rows: Array,
+        solution: Solution,
+        recorded: Flags,
+        has_margin: Flags | None = None,
     ) -> None:
-        """Annotate and record what passed for the rows whose flag in ``recorded (i,)`` is set."""
+        """Annotate and record what passed for the rows whose flag in ``recorded (i,)`` is set.
+
+        What ``has_margin (i,)`` keeps the margin; by default as far as the problem requires it.
+        """
         n, is_solved = self.options.n, solution.is_solved
+        is_required = problem.requirement.margin >= self.spec.requirement.margin
+        missed = ~np.full_like(recorded, is_required) if has_margin is None else ~has_margin
+        self.record.mark_margin_missed(rows[recorded & is_solved & missed])
         unsolved = np.flatnonzero(recorded & ~is_solved)
         # The nearest miss is that of the first search, in which nobody waits.
         self._misses.add(rows[unsolved], solution.shortlist.misses[unsolved])
@@ -313,9 +317,8 @@ class ProceCall(Call):
         if self.fitted.settings.sparse:
             solution = drop_needless(problem, frame_rows, solution, self.options.n)
         with_margin = replace(problem, requirement=self.spec.requirement)
-        firm = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
-        self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])
-        self._record(problem, found.rows, solution, solution.is_solved)
+        has_margin = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
+        self._record(problem, found.rows, solution, solution.is_solved, has_margin)
 
     def _frame_rows(self, rows: Array) -> FrameRows:
         return FrameRows(rows, self.raw[rows], self.layout)
@@ -333,3 +336,13 @@ class ProceCall(Call):
                 "search", n_finished, len(self), search.generation, chance, distance, front_size
             )
         )
+
+
+@contextmanager
+def before_the_first_generation() -> Iterator[None]:
+    """Say of an error that it came before the first generation of a search."""
+    try:
+        yield
+    except ProceError as error:
+        error.args = (f"generation 0 of the search: {error}",)
+        raise

@@ -18,7 +18,7 @@ from proce.search.convergence import Convergence
 from proce.search.genome import Genome
 from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
-from proce.search.survival import UNRANKED, Candidates, Population, survive
+from proce.search.survival import UNRANKED, Candidates, Evaluation, Population, survive
 from proce.search.variation import offspring
 from proce.streams import RowStreams
 
@@ -165,24 +165,6 @@ class EndedInstances:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The losses and the violation of some candidates.
-
-    Attributes
-    ----------
-    losses
-        ``(i, c, k)``, all minimised.
-    violation
-        ``(i, c)``; a candidate is feasible where it is zero or less.
-
-    A candidate with a loss or a violation that is not finite loses to every other one.
-    """
-
-    losses: Array
-    violation: Array
-
-
 class Problem(Protocol):
     """Evaluates candidates; called once per generation, for all instances still running."""
 
@@ -293,7 +275,7 @@ def nsga2(
     genes = genome.repair(initial[:, :max_evaluations])
     generation, n_evaluations = 1, genes.shape[1]
     everyone = np.arange(genome.n_instances)
-    candidates = _evaluate(problem, genes, everyone, generation)
+    candidates = Candidates.of(genes, evaluate(problem, genes, everyone, generation))
     running = RunningInstances.start(genome, streams, candidates, archive_by, settings)
     ended = EndedInstances(running, settings.population_size)
     while True:
@@ -325,7 +307,8 @@ def nsga2(
         generation, n_evaluations = generation + 1, n_evaluations + size
         parents = running.population.genes
         genes = offspring(parents, running.genome, running.streams, generation, size, settings)
-        candidates = _evaluate(problem, genes, running.instances, generation)
+        evaluated = evaluate(problem, genes, running.instances, generation)
+        candidates = Candidates.of(genes, evaluated)
         running = running.advance(candidates, settings)
 
 
@@ -338,11 +321,6 @@ def _check(genome: Genome, initial: Array, max_evaluations: int | None) -> None:
         )
     if max_evaluations is not None and max_evaluations < 1:
         raise SearchError(f"max_evaluations is {max_evaluations}; expected 1 or more, or None.")
-
-
-def _evaluate(problem: Problem, genes: Array, instances: Array, generation: int) -> Candidates:
-    evaluation = evaluate(problem, genes, instances, generation)
-    return Candidates(genes, evaluation.losses, evaluation.violation)
 
 
 def _report(

@@ -4,11 +4,12 @@ Ties are broken by position.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from proce.arrays import Flags, Floats, Ints, Words
+from proce.arrays import Array, Flags, Floats, Ints, Words
 from proce.compiled.copies import drop_copies
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.search.settings import Crowding
@@ -280,6 +281,24 @@ def _squared_gap(position: Floats, a: int, b: int) -> float:
     return total
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The losses and the violation of some candidates.
+
+    Attributes
+    ----------
+    losses
+        ``(i, c, k)``, all minimised.
+    violation
+        ``(i, c)``; a candidate is feasible where it is zero or less.
+
+    A candidate with a loss or a violation that is not finite loses to every other one.
+    """
+
+    losses: Array
+    violation: Array
+
+
 class Candidates(NamedTuple):
     """Genes with their losses and their violation.
 
@@ -296,6 +315,11 @@ class Candidates(NamedTuple):
     genes: Floats
     losses: Floats
     violation: Floats
+
+    @classmethod
+    def of(cls, genes: Array, evaluation: Evaluation) -> "Candidates":
+        """Return genes with what they were evaluated to."""
+        return cls(genes, evaluation.losses, evaluation.violation)
 
 
 class Population(NamedTuple):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array, Flags, Ints
-from proce.classifier import Classifier, ask_about_shown
 from proce.losses import target_probability
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement
@@ -104,11 +103,11 @@ def as_shown(codec: Codec, rows: Array, factual: Array, raw: Array, layout: Layo
 
 def last_check(
     shown: ShownRows,
+    probabilities: Array,
     allowed: Array,
     *,
     factual: Array,
     target: Array,
-    classifier: Classifier,
     requirement: Requirement,
     rules: Sequence[BoundRule],
 ) -> LastCheck:
@@ -118,12 +117,12 @@ def last_check(
     ----------
     shown
         The ``n`` candidates as the caller would get them; see :func:`as_shown`.
+    probabilities
+        ``(n, k)``, what the model says of them.
     allowed
         ``(n,)``, which of them obey all limits.
     factual, target
         ``(n, f)`` and ``(n,)``, the rows that the candidates started from, and the wanted classes.
-    classifier
-        The model.
     requirement
         What counts as reaching the target.
     rules
@@ -131,7 +130,6 @@ def last_check(
     """
     if not len(shown):
         return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)
-    probabilities = ask_about_shown(classifier, shown.read)
     passed = allowed & shown.is_near
     passed &= requirement.is_reached(probabilities[:, None], target)[:, 0]
     passed &= obey_rules(rules, factual, shown.rows)

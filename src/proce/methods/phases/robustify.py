@@ -56,39 +56,25 @@ def robustify(
     near = pool.take_rows(rows)
     which = first_of_each_set(near, np.where(is_closer, distance, np.inf)[rows], _N_LED)
     limit = np.take_along_axis(closest_sure[rows], which, 1).ravel()
-    near, owner = near.take(which).without_copies().each_alone()
-    led = np.flatnonzero(np.isfinite(near.violation[:, 0]))
-    firm = _lead_farther(problem.take(rows[owner[led]]), near.take_rows(led), limit[led])
-    return nothing.with_rows(rows, near.infeasible().with_rows(led, firm).side_by_side(len(rows)))
-
-
-def _lead_farther(
-    problem: CounterfactualProblem, near: CandidateBatch, limit: Array
-) -> CandidateBatch:
-    """Return for each candidate ``(n, 1)`` its closest sure variant below its limit ``(n,)``.
-
-    Parameters
-    ----------
-    problem
-        The problem, with an instance for each candidate.
-    near, limit
-        The candidates, and how far the closest sure way of the same actions is.
-    """
+    all_near, owner = near.take(which).without_copies().each_alone()
+    led = np.flatnonzero(np.isfinite(all_near.violation[:, 0]))
+    near, limit, part = all_near.take_rows(led), limit[led], problem.take(rows[owner[led]])
+    # Each candidate's closest sure variant below its limit, an instance for each.
     factor = expand(np.array((1.0, *_FARTHER), dtype=np.float64), len(limit), -1)
-    rows = as_far(problem, near, factor[:, 1:])
-    best, nth = _closest_sure(problem, near, _with_other_levels(problem, near, rows), limit)
+    variants = _with_other_levels(part, near, as_far(part, near, factor[:, 1:]))
+    best, nth = _closest_sure(part, near, variants, limit)
     instances = np.arange(len(limit))
     for _ in range(_N_ROUNDS):
         low, high = factor[instances, nth], factor[instances, nth + 1]
         steps = np.arange(_N_BETWEEN + 1, dtype=np.float64) / (_N_BETWEEN + 1)
         factor = low[:, None] + (high - low)[:, None] * steps
-        rows = as_far(problem, near, factor[:, 1:])
         limit = np.minimum(limit, best.feasible_distance[:, 0])
-        closer, nth = _closest_sure(problem, near, rows, limit)
+        closer, nth = _closest_sure(part, near, as_far(part, near, factor[:, 1:]), limit)
         best = closer.chosen_where(closer.is_feasible, best)
         factor = np.concatenate([factor, high[:, None]], axis=1)
         nth = np.where(closer.is_feasible[:, 0], nth, _N_BETWEEN)
-    return best
+    firm = all_near.infeasible().with_rows(led, best)
+    return nothing.with_rows(rows, firm.side_by_side(len(rows)))
 
 
 def _with_other_levels(problem: CounterfactualProblem, near: CandidateBatch, rows: Array) -> Array:
