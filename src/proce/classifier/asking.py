@@ -8,6 +8,7 @@ are exactly the same values.
 from collections.abc import Callable
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
+import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
@@ -79,6 +80,8 @@ def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Array:
 
     What a person is told in the end comes from frames.
     """
+    if not len(read.raw):
+        return np.empty((0, len(classifier.classes)))
     if isinstance(classifier, Adapter) and classifier.takes_arrays:
         try:
             return classifier.predict_raw(read.raw)
