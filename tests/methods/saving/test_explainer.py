@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from proce import CausalGraph, Dataset, Explanations, PersistenceError, ProCE, RuleError
-from proce.methods.saving.looks import load_looks, looks_arrays
+from proce.methods.saving.parts import load_looks, looks_arrays
 
 from ...worlds import SCHEMA, TINY, bank, people, refused, without_diagnosis
 

@@ -29,10 +29,10 @@ from proce.classifier.saved import (
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
 from proce.methods.calls.provenance import own_version, versions_in_use
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.saving.arrays import fitted_arrays
 from proce.methods.saving.folder import (
     array_bytes,
     arrays_of,
+    fitted_arrays,
     read_file,
     saving_into,
     write_file,
@@ -46,8 +46,13 @@ from proce.methods.saving.manifest import (
     SavedRule,
     read_manifest,
 )
-from proce.methods.saving.model_refits import load_refits, refit_arrays
-from proce.methods.saving.parts import load_causes, load_codec, load_fitted
+from proce.methods.saving.parts import (
+    load_causes,
+    load_codec,
+    load_fitted,
+    load_refits,
+    refit_arrays,
+)
 from proce.objective import EffectPredictor
 from proce.paths import path_of
 from proce.schema import Codec

@@ -14,9 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from proce.arrays import Array
+from proce.causal.models.saved import SavedCauses
+from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.sklearn_file import estimator_bytes
 from proce.errors import FileError, PersistenceError
 from proce.files import read_bytes, sync_folder, write_bytes, writing
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.manifest import FILE_NAME, MANIFEST_NAME, Manifest, SavedFile
+from proce.methods.saving.parts import looks_arrays
 
 _DRAFT = re.compile(r"^\..+\.(part|trial)$")
 _OURS = re.compile(FILE_NAME)
@@ -135,3 +140,28 @@ def _remove(paths: Iterable[Path]) -> None:
 def _is_ours(path: Path) -> bool:
     named = path.name == MANIFEST_NAME or _OURS.match(path.name) or _DRAFT.match(path.name)
     return bool(named) and path.is_file() and not path.is_symlink()
+
+
+def fitted_arrays(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Array]:
+    """Return everything of fitted parts that is kept as an array, by name."""
+    codec = fitted.codec
+    latents, predicted = fitted.index.members
+    arrays = {
+        "codec.low": codec.low,
+        "codec.span": codec.span,
+        "codec.may_miss": codec.may_miss,
+        "codec.seen_low": codec.seen_low,
+        "codec.seen_high": codec.seen_high,
+        "codec.resolution": codec.resolution,
+        "latents": latents,
+        "predicted": predicted,
+        "answers": fitted.classifier.predict_proba(probe_rows(codec)),
+        **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
+        **looks_arrays(fitted.looks),
+        **{f"equation.{number}": weights for number, weights in causes.weights.items()},
+    }
+    for number, model in causes.estimators.items():
+        arrays[f"trees.{number}"] = np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
+    if rows and fitted.left_out is None:
+        arrays["rows"] = fitted.rows
+    return arrays

@@ -9,14 +9,16 @@ from proce.arrays import Array
 from proce.causal import Ensemble, Mechanism, StructuralCausalModel
 from proce.causal.equations.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
-from proce.classifier import Classifier
-from proce.classifier.sklearn_file import estimator_of
+from proce.classifier import Classifier, as_classifier
+from proce.classifier.adapters.from_sklearn import SklearnClassifier
+from proce.classifier.refits import ModelRefits
+from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import checked_class_labels
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
-from proce.methods.saving.looks import load_looks
+from proce.methods.fitting.typical import N_LOOKS, ClassLooks
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Level, Rule, Schema
@@ -176,3 +178,102 @@ def _ensemble(
     models: list[StructuralCausalModel], members: tuple[int, ...] | None
 ) -> Ensemble | None:
     return None if members is None else Ensemble(tuple(models[number] for number in members))
+
+
+_PREFIX = "looks"
+_ALL = "all"
+
+
+def looks_arrays(looks: ClassLooks) -> dict[str, Array]:
+    """Return the weights of all auto-encoders that were learned, by name."""
+    learned = {_ALL: looks.of_all, **{str(label): own for label, own in looks.by_class.items()}}
+    return {
+        f"{_PREFIX}.{label}.{number}.{name}": weight
+        for label, autoencoders in learned.items()
+        for number, autoencoder in enumerate(autoencoders)
+        for name, weight in autoencoder.weights.items()
+    }
+
+
+def load_looks(arrays: dict[str, Array], codec: Codec, n_classes: int) -> ClassLooks:
+    """Return what had been learned; nothing where the explainer was never asked for it."""
+    weights: dict[tuple[str, str], dict[str, Array]] = {}
+    for key, weight in arrays.items():
+        if key.startswith(f"{_PREFIX}."):
+            _, label, number, name = key.split(".", 3)
+            weights.setdefault((label, number), {})[name] = weight
+    labels = {label for label, _ in weights}
+    expected = {(label, str(number)) for label in labels for number in range(N_LOOKS)}
+    sound = weights.keys() == expected and labels <= {_ALL, *map(str, range(n_classes))}
+    sound = sound and (not labels or _ALL in labels)
+    floats = all(part.dtype == np.float32 for own in weights.values() for part in own.values())
+    if not sound or not floats:
+        raise PersistenceError("what the classes look like is damaged.")
+    learned = {
+        label: [
+            AutoEncoder.of_weights(codec.by_range, weights[label, str(number)])
+            for number in range(N_LOOKS)
+        ]
+        for label in labels
+    }
+    of_all = learned.pop(_ALL, [])
+    return ClassLooks(of_all, {int(label): own for label, own in learned.items()})
+
+
+_LABELS = "labels"
+_REFIT = "model_refit."
+
+
+def refit_arrays(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
+    """Return what is kept of refits, by the name of the array.
+
+    Parameters
+    ----------
+    refits
+        The refits of an explainer's model, or ``None``.
+    rows
+        Whether labels are kept, which are of use with the training rows only.
+    models
+        Whether the refits that were made are kept too, as files of scikit-learn's estimators.
+    """
+    if refits is None:
+        return {}
+    arrays = {_LABELS: refits.labels} if rows and len(refits.labels) else {}
+    for number, refit in enumerate(refits.kept if models else ()):
+        assert isinstance(refit, SklearnClassifier), "only such models are fitted again"
+        content = np.frombuffer(estimator_bytes(refit.model), dtype=np.uint8)
+        arrays[f"{_REFIT}{number}"] = content.copy()
+    return arrays
+
+
+def load_refits(
+    arrays: dict[str, Array],
+    classifier: Classifier,
+    rows: Array,
+    threshold: float | None,
+    seed: int,
+) -> ModelRefits | None:
+    """Return the refits of a saved explainer; ``None`` where neither labels nor refits were kept.
+
+    Parameters
+    ----------
+    arrays
+        The arrays of the folder.
+    classifier, rows
+        The model, and the training rows, none where they were left out.
+    threshold, seed
+        Those of the explainer.
+    """
+    names = [f"{_REFIT}{number}" for number in range(len(arrays))]
+    saved = [arrays[name] for name in names if name in arrays]
+    labels = arrays.get(_LABELS, np.empty(0, dtype=np.int64))
+    if not isinstance(classifier, SklearnClassifier) or not (len(saved) or len(labels)):
+        return None
+    known = labels.dtype == np.int64 and labels.shape in ((len(rows),), (0,))
+    if not known or bool(((labels < 0) | (labels >= len(classifier.classes))).any()):
+        raise PersistenceError("the labels of the training rows are damaged.")
+    models = [estimator_of(content.tobytes()) for content in saved]
+    kept = [as_classifier(model, classifier.codec, threshold) for model in models]
+    if any(refit.classes != classifier.classes for refit in kept):
+        raise PersistenceError("the refits of the model are damaged.")
+    return ModelRefits(classifier, rows[: len(labels)], labels, threshold, seed, kept)
