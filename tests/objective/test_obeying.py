@@ -8,7 +8,7 @@ import pytest
 
 from proce.explanation import Change, done_by_hand, has_moved
 from proce.objective import CallLimits
-from proce.objective.limits import Bounds, find_beyond, obey_limits, write_obeying
+from proce.objective.terms import Bounds, find_beyond, obey_limits, write_obeying
 from proce.schema import Codec, Continuous, Schema
 
 NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE

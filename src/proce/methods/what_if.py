@@ -17,7 +17,7 @@ from proce.explanation.words.values import level_text, name_text, value_text
 from proce.methods.calls.rules import broken_rules
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CallLimits, Clock
-from proce.objective.limits import find_beyond
+from proce.objective.terms import find_beyond
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
 from proce.schema.codec import unit_numbers
 from proce.schema.features.brief import cut

@@ -13,7 +13,7 @@ from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
 from proce.metrics.true_world import limits_in_truth, outcome_on_step, reach
-from proce.objective.limits import obey_limits
+from proce.objective.terms import obey_limits
 from proce.schema import Codec, MixedDistance
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
 from proce.compiled.kernel import kernel
-from proce.objective.limits import is_avoided
 from proce.objective.start import GeneMap
+from proce.objective.terms import is_avoided
 
 _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
 

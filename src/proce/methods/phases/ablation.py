@@ -22,7 +22,7 @@ from proce.methods.phases.prune import ends_farther
 from proce.methods.phases.shortlist import Shortlist, change_kinds
 from proce.objective import CounterfactualProblem
 from proce.objective.doubt import missing_chances
-from proce.objective.limits import obey_limits
+from proce.objective.terms import obey_limits
 
 
 def drop_needless(

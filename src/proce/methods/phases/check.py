@@ -15,7 +15,7 @@ from proce.methods.phases.choosing import is_better
 from proce.methods.phases.shortlist import Shortlist
 from proce.objective import CounterfactualProblem
 from proce.objective.doubt import missing_chances
-from proce.objective.limits import obey_limits
+from proce.objective.terms import obey_limits
 from proce.schema import Layout
 from proce.search import SearchResult, Stop
 

@@ -15,7 +15,7 @@ from proce.losses import target_probability
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import GeneMap, Limits, genome_of
-from proce.objective.limits import obey_limits
+from proce.objective.terms import obey_limits
 from proce.objective.wanted import read_actions
 from proce.schema import Action, Codec, Level, Schema
 from proce.search import Genome
