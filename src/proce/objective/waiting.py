@@ -13,6 +13,7 @@ from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
 from proce.causal.models.actions import Tolerances
 from proce.causal.models.no_effects import act_without_effects
+from proce.causal.models.scm import split_actions
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits
@@ -89,7 +90,7 @@ class Clock:
         rows = self.advance(rows, factual)
         if scm is None:
             return self._as_one_action(act_without_effects(codec, factual, rows))
-        return self._as_one_action(scm.split(factual, rows, residual, acting))
+        return self._as_one_action(split_actions(scm, factual, rows, residual, acting))
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""

@@ -225,14 +225,7 @@ class StructuralCausalModel(ColumnEquations):
             self._check_noise(rows, residual)
         if acting is not None:
             acting = _flags("acting", acting, rows)
-        return self.split(factual, rows, residual, acting)
-
-    def split(
-        self, factual: Array, rows: Array, residual: Array | None, acting: Array | None
-    ) -> Actions:
-        """Return what :meth:`actions` does, of arrays that are known to fit."""
-        known = self.abduct(factual) if residual is None else residual
-        return compiled.separate(self.program, self.outcome, factual, rows, known, acting)
+        return split_actions(self, factual, rows, residual, acting)
 
     @checked(GraphError)
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
@@ -266,3 +259,15 @@ def _flags(name: str, flags: Array, rows: Array) -> Array:
     raise GraphError(
         f"{name} is {brief(flags)}; expected True or False for each entry of the rows."
     )
+
+
+def split_actions(
+    scm: StructuralCausalModel,
+    factual: Array,
+    rows: Array,
+    residual: Array | None,
+    acting: Array | None,
+) -> Actions:
+    """Return what ``scm.actions`` does, of arrays that are known to fit."""
+    known = scm.abduct(factual) if residual is None else residual
+    return compiled.separate(scm.program, scm.outcome, factual, rows, known, acting)
