@@ -7,16 +7,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proce.search import Evaluation, pareto
-from proce.search import crowding as crowdings
+from proce.search import Evaluation, survival
 from proce.search.nsga2 import evaluate
 from proce.search.survival import Candidates, survive
 
 from ..compiled.parts import whole
 
-objective_orders = whole(pareto.objective_orders)
-deb_crowding = whole(crowdings.deb_crowding)
-nearest_crowding = whole(crowdings.nearest_crowding)
+objective_orders = whole(survival.objective_orders)
+deb_crowding = whole(survival.deb_crowding)
+nearest_crowding = whole(survival.nearest_crowding)
 
 
 def candidates(genes, losses, violation) -> Candidates:

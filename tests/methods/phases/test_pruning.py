@@ -63,7 +63,7 @@ def test_candidates_are_pruned_alike_however_many_are_tried_at_once(
     shorter = prune(problem, tried.take_range(0, 4))
     mixed = concatenate([shorter, tried.take_range(4, 8)])
     together = prune(problem, mixed)
-    for module in ("trials", "pruning"):
+    for module in ("candidates", "prune"):
         monkeypatch.setattr(f"proce.methods.phases.{module}.BLOCK_CELLS", 300)
     apart = prune(problem, mixed)
     for ours, theirs in zip(apart.columns, together.columns, strict=True):

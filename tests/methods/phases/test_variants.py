@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from proce.arrays import Array
-from proce.methods.phases import pruning
+from proce.methods.phases import prune
 from proce.methods.phases.candidates import CandidateBatch, adopt_closer
 from proce.methods.phases.polish import draw_in
 from proce.methods.phases.scan import move_beside
@@ -80,9 +80,9 @@ def test_actions_are_left_out_one_by_one_and_then_those_that_are_worth_least(
         nothing = np.zeros_like(prediction)
         return CandidateBatch(rows, acts, rows, prediction, distance, nothing)
 
-    monkeypatch.setattr(pruning, "evaluate", evaluate)
+    monkeypatch.setattr(prune, "evaluate", evaluate)
     own = CandidateBatch(rows, by_hand, rows, *draw.random((2, N, 1)), np.zeros((N, 1)))
-    whole = pruning._shorter(None, own)
+    whole = prune._shorter(None, own)
     (each, flags), (more, fewer) = tried
     assert whole.rows.shape[1] == most + most - 1
     for n in range(N):
