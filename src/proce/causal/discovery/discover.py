@@ -25,9 +25,7 @@ from proce.causal.discovery.resampling import (
     search_resamples,
 )
 from proce.causal.discovery.rows import complete_rows, standardised, varying
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.edges import Edge
-from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.dag import Dag, Edge, Origin
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Schema
 from proce.streams import MAX_SEED

@@ -9,7 +9,7 @@ import numpy as np
 
 from proce.arguments import brief, is_listed
 from proce.arrays import Flags
-from proce.causal.graphs.edges import Edge, arrow, checked_edge, cycle_among, require_name
+from proce.causal.graphs.dag import Edge, arrow, checked_edge, cycle_among, require_name
 from proce.errors import GraphError
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proce.causal.drawing.diagram import Box, Corner, Diagram
 from proce.causal.drawing.letters import Font
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.dag import Edge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proce.causal.drawing.layers import Layers, Node, lay_out
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.dag import Edge
 
 Corner = tuple[float, float]  # depth, across
 Size = tuple[float, float]  # depth, across

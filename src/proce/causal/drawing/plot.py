@@ -16,8 +16,7 @@ from proce.causal.drawing.diagram import Diagram, Size, Spacing, arrange
 from proce.causal.drawing.letters import Font, without_middle
 from proce.causal.drawing.palette import LIGHT, Palette, palette_inside
 from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.edges import Edge, sorted_pair
+from proce.causal.graphs.dag import Dag, Edge, sorted_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
