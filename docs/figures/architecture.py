@@ -45,7 +45,7 @@ EXPLAIN = Step(
                             "proce.objective.problem",
                             "objectives and constraints (Eq. 10)",
                             (
-                                Step("proce.causal.models.actions", "done, held, or following"),
+                                Step("proce.causal.models.propagation", "done, held, or following"),
                                 Step(
                                     "proce.objective.terms",
                                     "what needs no model, for many candidates",

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from proce.causal.graph import CausalGraph, PairShares
     from proce.causal.graphs.dag import Edge, Origin
     from proce.causal.graphs.features import cut_sentence
-    from proce.causal.models.actions import Actions
     from proce.causal.models.ensemble import Ensemble
     from proce.causal.models.generate import generate
+    from proce.causal.models.propagation import Actions
     from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _LOCATIONS = {
-    "Actions": "proce.causal.models.actions",
+    "Actions": "proce.causal.models.propagation",
     "Additive": "proce.causal.equations.mechanism",
     "CausalGraph": "proce.causal.graph",
     "Choice": "proce.causal.equations.mechanism",

@@ -11,9 +11,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
-from proce.causal.models.actions import Tolerances
-from proce.causal.models.compiled import separate
-from proce.causal.models.no_effects import act_without_effects
+from proce.causal.models.propagation import Tolerances, act_without_effects, separate
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits

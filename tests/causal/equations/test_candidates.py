@@ -9,15 +9,16 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.equations import candidates
-from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import Folds, error, surprise_of_levels
+from proce.causal.equations import regression
+from proce.causal.equations.families import fit_of, held_out_of
+from proce.causal.equations.effect_rows import Folds
+from proce.causal.equations.fitting import error, surprise_of_levels
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
-from proce.causal.equations.forms import Form
+from proce.causal.equations.regression import Form
 from proce.causal.equations.mechanism import Ordered, mean_rank
-from proce.causal.equations.selection import needed_terms
-from proce.causal.equations.tables import columns_of
+from proce.causal.equations.regression import needed_terms
+from proce.causal.equations.terms import columns_of
 from proce.causal.moments import Moments
 from proce.schema import Categorical, Codec, Ordinal, Schema
 
@@ -124,7 +125,7 @@ def test_the_errors_that_choose_a_form_are_those_of_its_equation_to_the_last_bit
     def draw_weights(moments):
         return np.random.default_rng(0).normal(0, 0.3, len(moments.centred))
 
-    monkeypatch.setattr(candidates, "least_squares", draw_weights)
+    monkeypatch.setattr(regression, "least_squares", draw_weights)
     frame, graph = plots(300)
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from proce.causal.equations.forms import Form, describe
+from proce.causal.equations.regression import Form
+from proce.causal.equations.families import describe
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
-from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
+from proce.causal.equations.families import Kind
+from proce.causal.equations.fitting import MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
-from proce.causal.models import compiled
-from proce.causal.models.scm import StructuralCausalModel
-from proce.causal.models.units import draw_uniforms
+from proce.causal.models import propagation
+from proce.causal.models.scm import StructuralCausalModel, draw_uniforms
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
@@ -91,7 +91,7 @@ class Ensemble:
             uniforms = draw_uniforms(factual, seeds, keys, first.residual_size)
             asked = [member.noise_of for member in self.members]
             lacks = first.lacks(factual)
-            return list(compiled.abduct(self._program, asked, factual, lacks, uniforms))
+            return list(propagation.abduct(self._program, asked, factual, lacks, uniforms))
         return [
             member.abduct(factual, seed=own, keys=keys)
             for own, member in zip(seeds, self.members, strict=True)
@@ -116,7 +116,7 @@ class Ensemble:
             each = zip(self.members, noise, strict=True)
             return np.stack([own.propagate(start, residual, by_hand) for own, residual in each])
         residuals = noise if isinstance(noise, np.ndarray) else np.stack(list(noise))  # (m, i, w)
-        return compiled.propagate(self._program, self._outcome, start, residuals, by_hand)
+        return propagation.propagate(self._program, self._outcome, start, residuals, by_hand)
 
     def _outcome(self, position: int, columns: Array, residual: Array) -> Array:
         """Return what causes lead an effect to in each member, ``(m, …)``.
