@@ -14,9 +14,14 @@ from proce.latent import AutoEncoderSettings, VariationalSettings
 from proce.training_settings import TrainingSettings
 
 _FOR_MEASURES = ("Evaluation.of",)  # takes what only the measures make
-_FOR_SEARCHES = tuple(  # by position and column, without checks
-    f"StructuralCausalModel.{name}"
-    for name in "program_of lacks noise_of check_given outcome is_known kept_chances".split()
+_FOR_SEARCHES = (  # by position and column, without checks
+    "StructuralCausalModel.check_given",
+    "StructuralCausalModel.is_known",
+    "StructuralCausalModel.kept_chances",
+    "StructuralCausalModel.lacks",
+    "StructuralCausalModel.noise_of",
+    "StructuralCausalModel.outcome",
+    "StructuralCausalModel.program_of",
 )
 _RETURNED = {"Reasons": Reasons}  # what public calls return: people call its methods only
 # What people make to give to public calls: equations of their own, and how networks learn.

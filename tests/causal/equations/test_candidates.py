@@ -10,14 +10,11 @@ from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations import regression
+from proce.causal.equations.effect_rows import EffectRows, Folds
 from proce.causal.equations.families import fit_of, held_out_of
-from proce.causal.equations.effect_rows import Folds
-from proce.causal.equations.fitting import error, surprise_of_levels
-from proce.causal.equations.effect_rows import EffectRows
-from proce.causal.equations.fitting import refitting
-from proce.causal.equations.regression import Form
+from proce.causal.equations.fitting import error, refitting, surprise_of_levels
 from proce.causal.equations.mechanism import Ordered, mean_rank
-from proce.causal.equations.regression import needed_terms
+from proce.causal.equations.regression import Form, needed_terms
 from proce.causal.equations.terms import columns_of
 from proce.causal.moments import Moments
 from proce.schema import Categorical, Codec, Ordinal, Schema

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from proce.causal.equations.regression import Polynomial
-from proce.causal.equations.terms import columns_of
-from proce.causal.equations.terms import Terms
+from proce.causal.equations.terms import Terms, columns_of
 from proce.schema import Categorical, Continuous, Ordinal
 
 from . import slow_mechanisms

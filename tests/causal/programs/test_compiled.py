@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.regression import Polynomial
-from proce.causal.equations.terms import columns_of
-from proce.causal.equations.terms import Terms
+from proce.causal.equations.terms import Terms, columns_of
 from proce.causal.models import propagation
 from proce.causal.models.propagation import Actions
 from proce.causal.models.scm import draw_uniforms

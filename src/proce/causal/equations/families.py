@@ -23,16 +23,17 @@ Kind = Literal[
     "log-spline",
     "boosting",
 ]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES = (REGRESSION, ORDERED, BOOSTING, LOGISTIC)
 EQUATIONS = {equation.form: equation for family in FAMILIES for equation in family.equations}
 
 
 def check_kind(kind: str) -> None:
     """Raise a GraphError where nobody may ask for a kind of equation."""
-    if kind not in get_args(Kind):
+    if kind not in KINDS:
         raise GraphError(
-            f"unknown kind of mechanism {kind!r}; expected one of {', '.join(get_args(Kind))}."
-            + did_you_mean(kind, get_args(Kind))
+            f"unknown kind of mechanism {kind!r}; expected one of {', '.join(KINDS)}."
+            + did_you_mean(kind, KINDS)
         )
 
 
