@@ -31,22 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PairShares:
-    """In which share of the resamples a pair was joined, and in which direction.
+    """In which share of the resamples a pair was joined, and in which direction."""
 
-    Attributes
-    ----------
-    pair
-        Two features, in the order of the graph's nodes.
-    forward, backward
-        The share with the edge ``pair``, and with the edge the other way round.
-    undirected
-        The share in which the pair was joined without a direction.
-    """
-
-    pair: Edge
-    forward: float
+    pair: Edge  # two features, in the order of the graph's nodes
+    forward: float  # the share with the edge `pair`, and with the edge the other way round
     backward: float
-    undirected: float
+    undirected: float  # the share in which the pair was joined without a direction
 
     @property
     def joined(self) -> float:

@@ -16,7 +16,7 @@ from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
-from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
+from proce.schema.features.feature import YEARS_PER_UNIT, time_unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,19 +35,15 @@ _EMPTY = "The graph has no features."
 _UNDIRECTED = {True: "#a0522d", False: "#e0a37c"}  # on a light ground, and on a dark one
 
 
-def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Axes":
-    """Draw a graph, layered from left to right by causal depth.
-
-    Parameters
-    ----------
-    dag
-        The graph.
-    ax
-        Where to draw; ``None`` makes a figure large enough to read every name. Axes in which no
-        name could be read say so.
-    title
-        Above the drawing.
-    """
+def plot(
+    dag: Dag,
+    # where to draw; `None` makes a figure large enough to read every name. Axes in which no name
+    # could be read say so.
+    ax: "Axes | None" = None,
+    *,
+    title: str | None = None,  # above the drawing
+) -> "Axes":
+    """Draw a graph, layered from left to right by causal depth."""
     position = {name: number for number, name in enumerate(dag.order)}
     pairs = [sorted_pair(pair, position) for pair in dag.undirected]
     edges = [*dag.edges, *pairs]

@@ -24,31 +24,17 @@ class EffectRows:
 
     Rows that are alike are held once, with their count: levels, years and hours make many such
     rows, and an equation learns the same from them.
-
-    Attributes
-    ----------
-    feature, causes
-        The effect and its parents.
-    parents, target
-        Their values in the distinct rows ``(d,)``, numbers on the unit range.
-    places
-        ``(i,)``, for each training row the distinct row that it is like; -1 where it is left out.
-    origin
-        Where the effect is 0 in raw units, on the unit range.
-    zeros
-        The same of the numbers among the causes, by name.
-    terms
-        The straight terms, with the ends beyond which no curve was learned.
     """
 
-    feature: Feature
+    feature: Feature  # the effect and its parents
     causes: tuple[Feature, ...]
-    parents: dict[str, Array]
+    parents: dict[str, Array]  # their values in the distinct rows (d,), numbers on the unit range
     target: Array
+    # (i,), for each training row the distinct row that it is like; -1 where it is left out
     places: Array
-    origin: float
-    zeros: dict[str, float]
-    terms: Terms
+    origin: float  # where the effect is 0 in raw units, on the unit range
+    zeros: dict[str, float]  # the same of the numbers among the causes, by name
+    terms: Terms  # the straight terms, with the ends beyond which no curve was learned
 
     @classmethod
     def of(cls, name: str, graph: CausalGraph, rows: Array, codec: Codec) -> "EffectRows":
@@ -156,15 +142,9 @@ class EffectRows:
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Rows that are held out together, told by the distinct rows that they are like.
+    """Rows that are held out together, told by the distinct rows that they are like."""
 
-    Attributes
-    ----------
-    counts
-        ``(k, d)``, how many rows of each fold are like each distinct row.
-    """
-
-    counts: Array
+    counts: Array  # (k, d), how many rows of each fold are like each distinct row
 
     @classmethod
     def of(cls, effect: EffectRows, seed: int) -> "Folds":

@@ -44,27 +44,17 @@ _MAX_LOSS_OF_SPARSE = 2.0  # over the number of rows: what needless terms win by
 
 @dataclass(frozen=True, slots=True)
 class MechanismRecord:
-    """How a mechanism was chosen.
+    """How a mechanism was chosen."""
 
-    Attributes
-    ----------
-    kind
-        ``linear``, ``quadratic``, ``spline`` or ``fine-spline``; one of the curved ones with
-        ``sparse-`` before it where needless terms were dropped; one of all these with ``log-``
-        or ``ordered-`` before it; ``boosting``, ``logistic`` or ``given``.
-    errors
-        Cross-validated by kind: the root mean squared error on the unit range (ranks count
-        as fractions of the last rank), or the log-loss of levels.
-    n_rows
-        Complete rows that it was fitted on.
-    notes
-        What a reader should know of the fit, such as collinear parents.
-    """
-
+    # `linear`, `quadratic`, `spline` or `fine-spline`; one of the curved ones with `sparse-`
+    # before it where needless terms were dropped; one of all these with `log-` or `ordered-`
+    # before it; `boosting`, `logistic` or `given`
     kind: str
+    # cross-validated by kind: the root mean squared error on the unit range (ranks count as
+    # fractions of the last rank), or the log-loss of levels
     errors: Mapping[str, float]
-    n_rows: int
-    notes: tuple[str, ...] = ()
+    n_rows: int  # complete rows that it was fitted on
+    notes: tuple[str, ...] = ()  # what a reader should know of the fit, such as collinear parents
 
     @property
     def description(self) -> str:

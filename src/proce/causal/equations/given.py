@@ -29,24 +29,14 @@ _PARTS = ("units", "noise_size", "predict", "abduct", "respond")  # of a mechani
 
 @dataclass(frozen=True)
 class GivenEquation:
-    """A function from parents to predictions that belongs to somebody else.
-
-    Attributes
-    ----------
-    name
-        The effect.
-    function
-        The function.
-    n_levels
-        How many logits it gives for each row, for a categorical effect; otherwise ``None``.
-    of_level
-        Whether the effect is a level. There is none for NaN, which is refused then; a number that
-        is not finite lies beyond all limits.
-    """
+    """A function from parents to predictions that belongs to somebody else."""
 
     name: str
     function: Equation
+    # how many logits it gives for each row, for a categorical effect; otherwise `None`
     n_levels: int | None = None
+    # whether the effect is a level. There is none for NaN, which is refused then; a number that
+    # is not finite lies beyond all limits.
     of_level: bool = False
 
     def __call__(self, parents: Parents) -> Array:
@@ -97,18 +87,13 @@ class GivenEquation:
             ) from None
 
 
-def refuse_where(bad: Array, name: str, parents: Parents, which: str = "rows") -> None:
-    """Raise a GraphError where an equation gives no finite number.
-
-    Parameters
-    ----------
-    bad
-        Flags of the rows where it does not.
-    name, parents
-        The effect, and its causes in these rows.
-    which
-        What the rows are.
-    """
+def refuse_where(
+    bad: Array,  # flags of the rows where it does not
+    name: str,  # the effect, and its causes in these rows
+    parents: Parents,
+    which: str = "rows",  # what the rows are
+) -> None:
+    """Raise a GraphError where an equation gives no finite number."""
     n_bad = int(bad.sum())
     if n_bad == 0:
         return
@@ -141,16 +126,11 @@ def is_given(mechanism: Mechanism) -> bool:
     return not isinstance(mechanism, Linked) or isinstance(mechanism.equation, GivenEquation)
 
 
-def checked_mechanism(name: str, mechanism: Any) -> Mechanism:
-    """Return a mechanism whose equation is checked where it is somebody else's function.
-
-    Parameters
-    ----------
-    name
-        The effect.
-    mechanism
-        What was given as its mechanism.
-    """
+def checked_mechanism(
+    name: str,
+    mechanism: Any,  # what was given as its mechanism
+) -> Mechanism:
+    """Return a mechanism whose equation is checked where it is somebody else's function."""
     if isinstance(mechanism, type) or not all(hasattr(mechanism, part) for part in _PARTS):
         raise GraphError(
             f"the mechanism of {name!r} is {brief(mechanism)}; expected one such as"

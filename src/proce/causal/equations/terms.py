@@ -30,30 +30,20 @@ NONE = 1e-9  # above the origin of an amount, on the unit range: less counts as 
 
 @dataclass(frozen=True)
 class Terms:
-    """The columns of a regression on some parents: a constant, then one column per term.
+    """The columns of a regression on some parents: a constant, then one column per term."""
 
-    Parameters
-    ----------
-    parents
-        The features, in the order of the columns.
-    degree
-        2 adds squares of numbers and products of all pairs of columns, but for pairs of
-        levels of one feature, which never occur together.
-    knots
-        For some continuous parents, the knots of a natural cubic spline: bent between the
-        first and the last, straight beyond.
-    ends
-        For some continuous parents, values beyond which they count as if they lay there: curves
-        that were learned from the bulk of the rows mean nothing for outliers.
-    maps
-        For some continuous parents, the factor and the shift that bring them to the unit range
-        on which the equation was learned.
-    """
-
-    parents: tuple[Feature, ...]
+    parents: tuple[Feature, ...]  # the features, in the order of the columns
+    # 2 adds squares of numbers and products of all pairs of columns, but for pairs of levels of
+    # one feature, which never occur together
     degree: int = 1
+    # for some continuous parents, the knots of a natural cubic spline: bent between the first and
+    # the last, straight beyond
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    # for some continuous parents, values beyond which they count as if they lay there: curves
+    # that were learned from the bulk of the rows mean nothing for outliers
     ends: tuple[tuple[str, float, float], ...] = ()
+    # for some continuous parents, the factor and the shift that bring them to the unit range on
+    # which the equation was learned
     maps: tuple[tuple[str, float, float], ...] = ()
 
     def with_knots(self, numbers: Floats, quantiles: tuple[float, ...]) -> "Terms":
@@ -137,19 +127,13 @@ class EquationTables:
     n_weights: int = 0
 
     def add(
-        self, record: Record, terms: Terms, weights: Array, positions: Mapping[str, int]
+        self,
+        record: Record,
+        terms: Terms,  # of the equation, (size,) or (size, l)
+        weights: Array,
+        positions: Mapping[str, int],  # by name, where parents stand in rows
     ) -> None:
-        """Add an equation, and write where it stands into the record `EFFECT` of its effect.
-
-        Parameters
-        ----------
-        record
-            The record.
-        terms, weights
-            Of the equation, ``(size,)`` or ``(size, l)``.
-        positions
-            By name, where parents stand in rows.
-        """
+        """Add an equation, and write where it stands into the record `EFFECT` of its effect."""
         outputs = weights.reshape(terms.size, -1).T
         blocks, bends = _split(terms, outputs)
         record["n_outputs"], record["has_products"] = len(outputs), terms.degree > 1

@@ -20,24 +20,13 @@ EDITED = "edited"
 
 @dataclass(frozen=True)
 class Origin:
-    """Whether a graph was given or discovered, and what its discovery could not know.
+    """Whether a graph was given or discovered, and what its discovery could not know."""
 
-    Attributes
-    ----------
-    algorithm
-        What discovered the graph; ``None`` where a person gave it.
-    settings
-        How the graph was discovered, in plain values that survive JSON.
-    warnings
-        What the discovery cannot know, one sentence or two each.
-    edited
-        Whether a person has changed edges since.
-    """
-
-    algorithm: str | None = None
+    algorithm: str | None = None  # what discovered the graph; `None` where a person gave it
+    # how the graph was discovered, in plain values that survive JSON
     settings: Mapping[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    edited: bool = False
+    warnings: tuple[str, ...] = ()  # what the discovery cannot know, one sentence or two each
+    edited: bool = False  # whether a person has changed edges since
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", dict(self.settings))
@@ -64,14 +53,9 @@ class Dag:
     The readers of text and the discovery return it; :class:`proce.CausalGraph`, which people
     hold, adds the verbs. Two graphs are equal where they have the same nodes and the same
     edges, in any order.
-
-    Parameters
-    ----------
-    edges, nodes, confidence, origin, undirected, resamples
-        As for :class:`proce.CausalGraph`.
     """
 
-    edges: tuple[Edge, ...]
+    edges: tuple[Edge, ...]  # as for `CausalGraph`
     nodes: tuple[str, ...]
     confidence: Mapping[Edge, float]
     origin: Origin

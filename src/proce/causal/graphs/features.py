@@ -7,18 +7,13 @@ from proce.errors import GraphError, did_you_mean
 from proce.schema import Action, Schema
 
 
-def require_features(names: Iterable[str], schema: Schema, label: str | None = None) -> None:
-    """Raise a GraphError where a graph names something that is not a feature of the schema.
-
-    Parameters
-    ----------
-    names
-        The nodes of the graph.
-    schema
-        The features.
-    label
-        The name of what the model predicts, for a clear message where the graph has it.
-    """
+def require_features(
+    names: Iterable[str],  # the nodes of the graph
+    schema: Schema,
+    # the name of what the model predicts, for a clear message where the graph has it
+    label: str | None = None,
+) -> None:
+    """Raise a GraphError where a graph names something that is not a feature of the schema."""
     for name in names:
         if name in schema:
             continue
@@ -60,28 +55,18 @@ def cut_sentence(edges: Iterable[Edge], schema: Schema) -> str:
 
 
 def unknown_causes(
+    # the causal graph, and the features; edges into features without causes are cut
     edges: Iterable[Edge],
     schema: Schema,
-    missing: Collection[str],
-    moved: Collection[str],
-    by_hand: Collection[str],
+    missing: Collection[str],  # the features that are missing in the row
+    moved: Collection[str],  # the features that end elsewhere
+    by_hand: Collection[str],  # the features that are acted on or held: they follow from nothing
 ) -> tuple[str, ...]:
     """Return the missing features without which it is not known what follows from actions.
 
     An effect of which a cause is missing stays as it is, since the noise of its equation is not
     known. Where it would follow from an action, directly or not, what is told of it is a guess. An
     effect that is missing itself is missing afterwards too.
-
-    Parameters
-    ----------
-    edges, schema
-        The causal graph, and the features; edges into features without causes are cut.
-    missing
-        The features that are missing in the row.
-    moved
-        The features that end elsewhere.
-    by_hand
-        The features that are acted on or held: they follow from nothing.
     """
     edges = tuple(edges)
     cut = set(cut_edges(edges, schema))

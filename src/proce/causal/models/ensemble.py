@@ -98,19 +98,13 @@ class Ensemble:
         ]
 
     def outcomes(
-        self, factual: Array, rows: Array, by_hand: Array, noise: Iterable[Array]
+        self,
+        factual: Array,  # (i, f)
+        rows: Array,  # (i, c, f), whose values count where something is set or held by hand
+        by_hand: Array,
+        noise: Iterable[Array],  # (i, w) for each member, as `abduct` returns it
     ) -> Array:
-        """Return where the actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``.
-
-        Parameters
-        ----------
-        factual
-            ``(i, f)``.
-        rows, by_hand
-            ``(i, c, f)``, whose values count where something is set or held by hand.
-        noise
-            ``(i, w)`` for each member, as :meth:`abduct` returns it.
-        """
+        """Return where actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``."""
         start = np.where(by_hand, rows, factual[:, None])
         if not self._has_one_graph:
             each = zip(self.members, noise, strict=True)
@@ -155,29 +149,16 @@ class Ensemble:
 
     def support(
         self,
-        factual: Array,
-        rows: Array,
-        by_hand: Array,
+        factual: Array,  # (i, f)
+        rows: Array,  # (i, c, f), counterfactuals as they are shown
+        by_hand: Array,  # (i, c, f), what is set or held; all else must follow
+        # how far a number may be from the one shown, on the unit range; levels must agree
         tolerance: float = 0.05,
         *,
-        seed: int = 0,
+        seed: int = 0,  # as for `abduct`
         keys: Array | None = None,
     ) -> Array:
-        """Return in how many members each row comes about, ``(i, c)``.
-
-        Parameters
-        ----------
-        factual
-            ``(i, f)``.
-        rows
-            ``(i, c, f)``, counterfactuals as they are shown.
-        by_hand
-            ``(i, c, f)``, what is set or held; all else must follow.
-        tolerance
-            How far a number may be from the one shown, on the unit range; levels must agree.
-        seed, keys
-            As for :meth:`StructuralCausalModel.abduct`.
-        """
+        """Return in how many members each row comes about, ``(i, c)``."""
         tolerances = [
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema

@@ -30,31 +30,17 @@ KeptChances = Callable[[int, Array, Array], Array]
 
 @dataclass(frozen=True)
 class Actions:
-    """What is done and what follows in rows ``(i, c, f)``; every field has their shape.
+    """What is done and what follows in rows ``(i, c, f)``; every field has their shape."""
 
-    Attributes
-    ----------
-    point
-        The rows after propagation: actions as they were set, all else as it follows. This is
-        what a person is shown.
-    acted_on
-        Set by the person to a new value.
-    held
-        Kept at the factual value against a cause that moved: an action too.
-    consequence
-        Moved by itself.
-    expected
-        Where each feature would be if it were neither acted on nor held.
-    outside
-        A consequence beyond both the training range and the factual value. Equations are not
-        to be trusted there; the value is not clipped.
-    """
-
+    # the rows after propagation: actions as they were set, all else as it follows. This is what a
+    # person is shown.
     point: Array
-    acted_on: Array
-    held: Array
-    consequence: Array
-    expected: Array
+    acted_on: Array  # set by the person to a new value
+    held: Array  # kept at the factual value against a cause that moved: an action too
+    consequence: Array  # moved by itself
+    expected: Array  # where each feature would be if it were neither acted on nor held
+    # A consequence beyond both the training range and the factual value. Equations are not to be
+    # trusted there; the value is not clipped.
     outside: Array
 
     @property

@@ -141,40 +141,22 @@ class SavedRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedModel:
-    """A structural causal model, its parts named by their positions.
+    """A structural causal model, its parts named by their positions."""
 
-    Attributes
-    ----------
-    graph
-        The position of its graph in ``SavedCauses.graphs``.
-    mechanisms
-        By name of the effect, the position in ``SavedCauses.mechanisms``.
-    records
-        By name, how each mechanism was chosen.
-    """
-
-    graph: int
-    mechanisms: dict[str, int]
-    records: dict[str, SavedRecord]
+    graph: int  # the position of its graph in `SavedCauses.graphs`
+    mechanisms: dict[str, int]  # by name of the effect, the position in `SavedCauses.mechanisms`
+    records: dict[str, SavedRecord]  # by name, how each mechanism was chosen
 
 
 @dataclass(frozen=True)
 class SavedCauses:
-    """Causal models as plain values; what several of them share is kept once.
+    """Causal models as plain values; what several of them share is kept once."""
 
-    Attributes
-    ----------
-    graphs
-        Each graph as JSON text.
-    mechanisms, models
-        The mechanisms without their weights, and the models.
-    weights, estimators
-        By the position of a mechanism, the weights of its equation or its boosted trees.
-    """
-
-    graphs: list[str] = field(default_factory=list)
+    graphs: list[str] = field(default_factory=list)  # each graph as JSON text
+    # the mechanisms without their weights, and the models
     mechanisms: list[SavedMechanism] = field(default_factory=list)
     models: list[SavedModel] = field(default_factory=list)
+    # by the position of a mechanism, the weights of its equation or its boosted trees
     weights: dict[int, Array] = field(default_factory=dict)
     estimators: dict[int, Any] = field(default_factory=dict)
     _kept: dict[int, tuple[int, object]] = field(default_factory=dict)  # by id: position, object

@@ -29,24 +29,12 @@ from proce.losses import MIN_CHANCE
 
 
 class Block(NamedTuple):
-    """Rows that are worked on at once.
+    """Rows that are worked on at once."""
 
-    Attributes
-    ----------
-    begin
-        Where they stand among all rows.
-    rows
-        ``(c, f)``.
-    owners
-        ``(c,)``, the positions of the people whose rows they are.
-    noise
-        ``(i, w)``, of each person.
-    """
-
-    begin: int
-    rows: Floats
-    owners: Ints
-    noise: Floats
+    begin: int  # where they stand among all rows
+    rows: Floats  # (c, f)
+    owners: Ints  # (c,), the positions of the people whose rows they are
+    noise: Floats  # (i, w), of each person
 
 
 @part

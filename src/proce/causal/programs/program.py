@@ -95,27 +95,14 @@ _NO_TOLERANCES = np.empty(0, TOLERANCE)
 
 
 class Program(NamedTuple):
-    """All endogenous features of causal models of one graph, causes before effects.
+    """All endogenous features of causal models of one graph, causes before effects."""
 
-    Attributes
-    ----------
-    effects
-        ``(m, e)`` records `EFFECT`, of each model and effect.
-    parents
-        ``(p,)`` records `PARENT`, of each parent of each equation.
-    weights
-        ``(w,)``, the weights, knots and thresholds of all equations, one after the other.
-    tolerances
-        ``(f,)`` records `TOLERANCE`: which differences of a feature count.
-    runs
-        ``(r, 2)``, the first effect of each run and the one after its last; all runs but the first
-        begin with an effect that follows and is not compiled.
-    """
-
-    effects: Table
-    parents: Table
-    weights: Floats
-    tolerances: Table
+    effects: Table  # (m, e) records `EFFECT`, of each model and effect
+    parents: Table  # (p,) records `PARENT`, of each parent of each equation
+    weights: Floats  # (w,), the weights, knots and thresholds of all equations, one after the other
+    tolerances: Table  # (f,) records `TOLERANCE`: which differences of a feature count
+    # (r, 2), the first effect of each run and the one after its last; all runs but the first
+    # begin with an effect that follows and is not compiled
     runs: Ints
 
     @property
