@@ -65,19 +65,6 @@ def test_an_area_is_one_product_of_lengths_from_zero_on():
     np.testing.assert_allclose(told, [800, 20_000], rtol=0.01)  # where nobody was seen
 
 
-@pytest.mark.parametrize("kind", ["sparse-quadratic", "sparse-spline", "fine-spline", "log-linear"])
-def test_an_equation_is_the_weighted_sum_of_its_columns(kind):
-    frame, graph = plots()
-    frame["price"] += 300 * np.maximum(frame["width"] - 40, 0)
-    codec = Codec.fit(Schema.infer(frame), frame)
-    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
-    equation = fit_of(kind, effect, 0)(effect.counts).predict
-    equation = getattr(equation, "polynomial", equation)
-    columns = columns_of(equation.terms, effect.parents)
-    expected = columns @ equation.weights[1:] + equation.weights[0]
-    np.testing.assert_allclose(equation(effect.parents), expected, rtol=1e-9, atol=1e-9)
-
-
 def test_needless_terms_cost_accuracy_and_are_dropped():
     frame, graph = plots(120)
     full, _ = fitted(frame, graph, "quadratic")
