@@ -18,8 +18,7 @@ from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
-from proce.schema.frames.cells import MISSING_LEVEL
-from proce.schema.frames.frame import Remembered
+from proce.schema.frames.cells import MISSING_LEVEL, Remembered
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.frames.pandas_columns import (
     MAX_EXACT_INTEGER,

@@ -16,10 +16,10 @@ from proce.schema.features.levels import Level, level_key, level_type
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
+    Remembered,
     is_missing,
     level_codes,
 )
-from proce.schema.frames.frame import Remembered
 
 Integers = NDArray[np.integer[Any]]
 
