@@ -9,12 +9,20 @@ from typing import Any
 import proce
 from proce import methods
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
-from proce.causal.models.columnwise import ColumnEquations
 from proce.explanation.tables.reasons import Reasons
 from proce.latent import AutoEncoderSettings, VariationalSettings
 from proce.training_settings import TrainingSettings
 
 _FOR_MEASURES = ("Evaluation.of",)  # takes what only the measures make
+_FOR_SEARCHES = (  # by position and column, without checks
+    "StructuralCausalModel.check_given",
+    "StructuralCausalModel.is_known",
+    "StructuralCausalModel.kept_chances",
+    "StructuralCausalModel.lacks",
+    "StructuralCausalModel.noise_of",
+    "StructuralCausalModel.outcome",
+    "StructuralCausalModel.program_of",
+)
 _RETURNED = {"Reasons": Reasons}  # what public calls return: people call its methods only
 # What people make to give to public calls: equations of their own, and how networks learn.
 _GIVEN: tuple[type, ...] = (
@@ -85,7 +93,7 @@ def _methods_of(name: str, value: type) -> Iterator[PublicCall]:
             function = getattr(value, member)
             ours = str(function.__module__).startswith("proce.")
             full = f"{name}.{member}"
-            if ours and not hasattr(ColumnEquations, member) and full not in _FOR_MEASURES:
+            if ours and full not in (*_FOR_MEASURES, *_FOR_SEARCHES):
                 yield _call(full, function, inspect.isfunction(found))
 
 

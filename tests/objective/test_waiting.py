@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.objective import CallLimits, Clock
 from proce.schema import Action, Codec, Continuous, Schema
-from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
+from proce.schema.features.feature import YEARS_PER_UNIT, time_unit
 
 
 def codec_of(*features: Continuous) -> Codec:

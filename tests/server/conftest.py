@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce import CausalGraph, ProCE, SearchSettings, load_dataset
-from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.dag import Origin
 from proce.schema import Categorical, Continuous, Ordinal, Schema
 from proce.server.desk.desk import Desk
 

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
         Ordered,
         Ranked,
     )
-    from proce.causal.graph import CausalGraph
-    from proce.causal.graphs.edges import Edge
+    from proce.causal.graph import CausalGraph, PairShares
+    from proce.causal.graphs.dag import Edge, Origin
     from proce.causal.graphs.features import cut_sentence
-    from proce.causal.graphs.origin import Origin
-    from proce.causal.graphs.shares import PairShares
-    from proce.causal.models.actions import Actions
     from proce.causal.models.ensemble import Ensemble
     from proce.causal.models.generate import generate
+    from proce.causal.models.propagation import Actions
     from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
@@ -51,20 +49,20 @@ __all__ = [
 ]
 
 _LOCATIONS = {
-    "Actions": "proce.causal.models.actions",
+    "Actions": "proce.causal.models.propagation",
     "Additive": "proce.causal.equations.mechanism",
     "CausalGraph": "proce.causal.graph",
     "Choice": "proce.causal.equations.mechanism",
     "DiscoveryProgress": "proce.causal.discovery.resampling",
     "DiscoveryWarning": "proce.causal.discovery.caveats",
-    "Edge": "proce.causal.graphs.edges",
+    "Edge": "proce.causal.graphs.dag",
     "Ensemble": "proce.causal.models.ensemble",
     "Mechanism": "proce.causal.equations.mechanism",
     "MechanismRecord": "proce.causal.equations.fitting",
     "Multiplicative": "proce.causal.equations.mechanism",
     "Ordered": "proce.causal.equations.mechanism",
-    "Origin": "proce.causal.graphs.origin",
-    "PairShares": "proce.causal.graphs.shares",
+    "Origin": "proce.causal.graphs.dag",
+    "PairShares": "proce.causal.graph",
     "Ranked": "proce.causal.equations.mechanism",
     "StructuralCausalModel": "proce.causal.models.scm",
     "cut_sentence": "proce.causal.graphs.features",

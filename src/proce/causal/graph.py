@@ -6,15 +6,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from proce.arguments import MaybeAxes, brief, checked
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.dagitty_text import read_dagitty, write_dagitty
-from proce.causal.graphs.dot_text import read_dot, write_dot
-from proce.causal.graphs.edges import Edge, arrow, checked_edge, line, require_name, sorted_pair
+from proce.causal.graphs.dag import (
+    Dag,
+    Edge,
+    Origin,
+    arrow,
+    checked_edge,
+    line,
+    require_name,
+    sorted_pair,
+)
+from proce.causal.graphs.exchange import read_json, read_networkx, write_json, write_networkx
 from proce.causal.graphs.features import cut_edges, cut_sentence, require_features
-from proce.causal.graphs.json_text import read_json, write_json
-from proce.causal.graphs.networkx_graph import read_networkx, write_networkx
-from proce.causal.graphs.origin import Origin
-from proce.causal.graphs.shares import PairShares, pair_shares
+from proce.causal.graphs.text import read_dagitty, read_dot, write_dagitty, write_dot
 from proce.errors import GraphError
 from proce.schema import Schema
 from proce.schema.features.numerals import counted
@@ -23,6 +27,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from proce.causal.discovery.resampling import DiscoveryCallback
+
+
+@dataclass(frozen=True, slots=True)
+class PairShares:
+    """In which share of the resamples a pair was joined, and in which direction."""
+
+    pair: Edge  # two features, in the order of the graph's nodes
+    forward: float  # the share with the edge `pair`, and with the edge the other way round
+    backward: float
+    undirected: float  # the share in which the pair was joined without a direction
+
+    @property
+    def joined(self) -> float:
+        """The share in which the pair was joined at all."""
+        return self.forward + self.backward + self.undirected
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -295,3 +314,26 @@ class CausalGraph(Dag):
         lines = [arrow(edge) + percent.get(edge, "") for edge in self.edges]
         lines += [f"{line(pair)}  undecided" for pair in self.undirected]
         return "\n".join([repr(self), *lines])
+
+
+def pair_shares(nodes: Sequence[str], resamples: Sequence[Dag]) -> tuple[PairShares, ...]:
+    """Count every pair that was joined in any resample, the most often joined first."""
+    position = {name: number for number, name in enumerate(nodes)}
+    counts: dict[Edge, list[int]] = {}  # forward, backward, undirected
+    for resample in resamples:
+        for pairs, directed in ((resample.edges, True), (resample.undirected, False)):
+            for one, other in pairs:
+                ahead = position[one] < position[other]
+                pair = (one, other) if ahead else (other, one)
+                direction = 2 if not directed else 0 if ahead else 1
+                counts.setdefault(pair, [0, 0, 0])[direction] += 1
+    shares = [
+        PairShares(pair, *(count / len(resamples) for count in directions))
+        for pair, directions in counts.items()
+    ]
+    return tuple(
+        sorted(
+            shares,
+            key=lambda share: (-share.joined, position[share.pair[0]], position[share.pair[1]]),
+        )
+    )

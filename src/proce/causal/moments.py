@@ -11,24 +11,12 @@ RIDGE = 1e-8  # of the number of rows: keeps collinear columns solvable, moves n
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over rows of columns ``(i, m)`` and a target ``(i,)``, both counted from a middle.
+    """Sums over rows of columns ``(i, m)`` and a target ``(i,)``, both counted from a middle."""
 
-    Attributes
-    ----------
-    n_rows
-        How many rows there are, counted as often as they occur.
-    middle
-        ``(m + 1,)``, from where the columns and, last, the target are counted.
-    sums
-        ``(m + 1,)``, of the columns and the target.
-    products
-        ``(m + 1, m + 1)``, of all pairs of them.
-    """
-
-    n_rows: float
-    middle: Array
-    sums: Array
-    products: Array
+    n_rows: float  # how many rows there are, counted as often as they occur
+    middle: Array  # (m + 1,), from where the columns and, last, the target are counted
+    sums: Array  # (m + 1,), of the columns and the target
+    products: Array  # (m + 1, m + 1), of all pairs of them
 
     @classmethod
     def of(

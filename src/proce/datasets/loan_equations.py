@@ -4,7 +4,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ordered
-from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.terms import Parents
 from proce.compiled.elementary import exponentials, logarithms
 
 EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")

@@ -15,7 +15,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
-from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.terms import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Schema
 

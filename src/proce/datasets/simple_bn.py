@@ -12,7 +12,7 @@ import pandas as pd
 
 from proce.arrays import Array, Floats
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
-from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.terms import Parents
 from proce.compiled.elementary import logistics
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Codec, Continuous, Schema

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.terms import Parents
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from proce.arrays import Array
 from proce.causal import Actions, Additive, CausalGraph, StructuralCausalModel
-from proce.causal.models.no_effects import act_without_effects
+from proce.causal.models.propagation import act_without_effects
 from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts
 from proce.methods.phases.polish import draw_in
 from proce.methods.phases.scan import move_beside

@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import StructuralCausalModel
-from proce.causal.models.compiled import propagate
+from proce.causal.models.propagation import propagate
 from proce.causal.programs.program import Link
 from proce.objective import CallLimits, Clock
 from proce.objective.limits import Limits

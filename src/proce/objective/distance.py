@@ -9,7 +9,7 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints
 from proce.causal import StructuralCausalModel
-from proce.causal.models import compiled
+from proce.causal.models import propagation
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
@@ -130,10 +130,10 @@ class LevelDistances(NamedTuple):
 def causal_gap(rows: Array, factual: Array, residual: Array, scm: StructuralCausalModel) -> Array:
     """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
 
-    See :func:`proce.causal.models.compiled.measure_gaps`.
+    See :func:`proce.causal.models.propagation.measure_gaps`.
     """
     asked = scm.outcome, scm.kept_chances
-    return compiled.measure_gaps(scm.program, *asked, factual, rows, residual)
+    return propagation.measure_gaps(scm.program, *asked, factual, rows, residual)
 
 
 def printed_gap(rows: Array, factual: Array, scm: StructuralCausalModel) -> Array:

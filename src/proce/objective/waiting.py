@@ -11,14 +11,13 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
-from proce.causal.models.actions import Tolerances
-from proce.causal.models.no_effects import act_without_effects
+from proce.causal.models.propagation import Tolerances, act_without_effects
 from proce.causal.models.scm import split_actions
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
-from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
+from proce.schema.features.feature import YEARS_PER_UNIT, time_unit
 
 
 @dataclass(frozen=True, eq=False)

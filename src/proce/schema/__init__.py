@@ -1,8 +1,7 @@
 """Features, what a person may do about them, and frame to array and back."""
 
 from proce.schema.codec import Codec
-from proce.schema.features.action import Action
-from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
+from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.layout import Layout

@@ -5,19 +5,19 @@ training rows (see ``scale.py``), a level as its position. NaN is a missing numb
 level.
 """
 
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from proce.arguments import checked
+from proce.arguments import brief, checked, is_number
 from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, missing_cells
-from proce.errors import SchemaError
-from proce.schema.entries import raw_of_value
+from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import cut
-from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Ordinal
-from proce.schema.features.levels import rank_span
+from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Feature, Ordinal
+from proce.schema.features.levels import find_level, rank_span, shown
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
@@ -342,3 +342,31 @@ def entries_on_step(codec: Codec, position: int, entries: Array) -> Array:
         return entries
     raw = on_step(feature, codec.raw_numbers(position, entries))
     return np.asarray(unit_numbers(codec, position, raw))
+
+
+def raw_of_value(feature: Feature, value: Any) -> Any:
+    """Return a value as a number in raw units, or as the code of a level.
+
+    An array holds raw numbers, or level codes already.
+    """
+    name = feature.name
+    if isinstance(feature, Continuous):
+        if isinstance(value, str | bool) or not _is_known(value):
+            raise SchemaError(f"feature {name!r} is a number; got {brief(value)}.")
+        return value
+    if isinstance(value, np.ndarray):
+        return value
+    code = find_level(feature.levels, value)
+    if code is None:
+        raise SchemaError(
+            f"feature {name!r}: unknown level {brief(value)}; known levels are"
+            f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
+        )
+    return float(code)
+
+
+def _is_known(value: Any) -> bool:
+    """Whether a value is a number; NaN, and what no double can hold, are none."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf"
+    return is_number(value) and abs(value) <= sys.float_info.max

@@ -28,21 +28,11 @@ _IDENTIFIER_SHARE = 0.9  # of the rows: a column with more levels identifies row
 
 @dataclass(frozen=True)
 class Inferred:
-    """What was read off a frame.
+    """What was read off a frame."""
 
-    Attributes
-    ----------
-    features
-        A feature for each column, and one for each group of one-hot columns.
-    scales
-        The scale of each number, by name.
-    notes
-        What a reader should know of them.
-    """
-
-    features: list[Feature]
-    scales: dict[str, FeatureScale]
-    notes: list[str]
+    features: list[Feature]  # A feature for each column, and one for each group of one-hot columns
+    scales: dict[str, FeatureScale]  # the scale of each number, by name
+    notes: list[str]  # what a reader should know of them
 
 
 def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> Inferred:

@@ -10,21 +10,11 @@ from proce.schema.codec import Codec
 
 @dataclass(frozen=True, eq=False)
 class MixedDistance:
-    """Numbers are compared by their difference over a scale, levels by whether they differ.
+    """Numbers are compared by their difference over a scale, levels by whether they differ."""
 
-    Attributes
-    ----------
-    codec
-        The codec of the rows, which knows what is missing.
-    is_level
-        ``(f,)``, which features are compared as levels.
-    scale
-        ``(f,)``, what a difference of the other features is divided by.
-    """
-
-    codec: Codec
-    is_level: Array
-    scale: Array
+    codec: Codec  # the codec of the rows, which knows what is missing
+    is_level: Array  # (f,), which features are compared as levels
+    scale: Array  # (f,), what a difference of the other features is divided by
 
     @classmethod
     def gower(cls, codec: Codec) -> "MixedDistance":

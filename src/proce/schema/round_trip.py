@@ -18,14 +18,13 @@ from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
-from proce.schema.frames.cells import MISSING_LEVEL
+from proce.schema.frames.cells import MISSING_LEVEL, Remembered
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.frames.pandas_columns import (
     MAX_EXACT_INTEGER,
     integer_ends,
     whole_numbers,
 )
-from proce.schema.frames.remembered import Remembered
 from proce.schema.matching import read_feature
 
 
@@ -47,18 +46,11 @@ _MISFITS = (SchemaError, TypeError, ValueError, OverflowError, IndexError)
 
 @dataclass(frozen=True, eq=False)
 class RoundTrip:
-    """How plain columns of pandas change values, as columns ``(f,)``.
+    """How plain columns of pandas change values, as columns ``(f,)``."""
 
-    Attributes
-    ----------
-    kinds
-        What holds each feature: a :class:`Holder`.
-    low, high
-        The ends to which columns of whole numbers clip, the first and the last code of levels,
-        and the ends of all floats.
-    """
-
-    kinds: Ints
+    kinds: Ints  # what holds each feature: a `Holder`
+    # the ends to which columns of whole numbers clip, the first and the last code of levels, and
+    # the ends of all floats
     low: Floats
     high: Floats
 
@@ -78,20 +70,15 @@ def round_trip(codec: Codec, layout: Layout) -> RoundTrip | None:
     return _TRIPS.get(_round_trip, codec, *map(layout.dtypes.__getitem__, codec.schema.columns))
 
 
-def values_in_frame(codec: Codec, raw: Array, layout: Layout) -> Array | None:
+def values_in_frame(
+    codec: Codec,
+    raw: Array,  # (n, f), the values in raw units and level codes
+    layout: Layout,  # how the frame would look
+) -> Array | None:
     """Return what a codec reads from a frame of a layout that holds values in raw units.
 
     The result is ``None`` where a frame must be made to know: where there is no round trip, and
     for values that cannot be read back.
-
-    Parameters
-    ----------
-    codec
-        The features.
-    raw
-        ``(n, f)``, the values in raw units and level codes.
-    layout
-        How the frame would look.
     """
     trip = round_trip(codec, layout)
     return None if trip is None else trip.values(raw)

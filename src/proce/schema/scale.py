@@ -29,27 +29,16 @@ _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
 @dataclass(frozen=True, slots=True)
 class FeatureScale:
-    """The scale of one feature, in raw units; 0 and 1, and codes, for levels.
+    """The scale of one feature, in raw units; 0 and 1, and codes, for levels."""
 
-    Attributes
-    ----------
-    low, span
-        ``raw = low + span * unit``.
-    seen_low, seen_high
-        The lowest and the highest value of the training rows.
-    resolution
-        What a number is told to: its step or, on the scale of the bulk, a power of ten of about a
-        thousandth of the span; 0 for any value.
-    may_miss
-        Whether a cell was missing.
-    """
-
-    low: float
+    low: float  # `raw = low + span * unit`
     span: float
-    seen_low: float
+    seen_low: float  # the lowest and the highest value of the training rows
     seen_high: float
+    # what a number is told to: its step or, on the scale of the bulk, a power of ten of about a
+    # thousandth of the span; 0 for any value
     resolution: float
-    may_miss: bool
+    may_miss: bool  # whether a cell was missing
 
     @property
     def searched(self) -> tuple[float, float]:
@@ -133,16 +122,11 @@ def bulk(present: Floats) -> tuple[float, float]:
     return (low, high) if low < high else (float(present.min()), float(present.max()))
 
 
-def round_step(span: float, size: float) -> float:
-    """Return a power of ten of about a thousandth of a span, or 0 where doubles are coarser.
-
-    Parameters
-    ----------
-    span
-        The span of the bulk.
-    size
-        The largest absolute value at its ends.
-    """
+def round_step(
+    span: float,  # the span of the bulk
+    size: float,  # the largest absolute value at its ends
+) -> float:
+    """Return a power of ten of about a thousandth of a span, or 0 where doubles are coarser."""
     power = math.floor(math.log10(span) + math.log10(MIN_CHANGE))
     step = float(f"1e{power}")
     return step if step >= _MIN_SPACINGS * math.ulp(size) else 0.0

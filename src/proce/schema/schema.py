@@ -2,20 +2,112 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import MAX_WIDTH, named
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
-from proce.schema.features.feature_json import edited, from_record, to_record
-from proce.schema.features.levels import shown
-from proce.schema.features.numerals import counted
+from proce.schema.features.levels import Level, checked_levels, find_level, shown
+from proce.schema.features.naming import spoken_name, with_unit
+from proce.schema.features.numerals import counted, with_minus
 from proce.schema.json_reading import parse_json
-from proce.schema.printing import schema_table, table_text
 from proce.schema.scale import FeatureScale
+
+_KINDS: dict[str, type[Feature]] = {
+    "continuous": Continuous,
+    "ordinal": Ordinal,
+    "categorical": Categorical,
+}
+_DEFAULTS: dict[str, Any] = {"effort": 1.0, "protected": False, "labels": {}}  # else None or ()
+_FIELDS = {kind: tuple(field.name for field in fields(type_)) for kind, type_ in _KINDS.items()}
+
+
+def edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
+    """Return a feature with some fields changed, and its type where ``kind`` names another."""
+    kind = changes.get("kind", feature.kind)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise SchemaError(f"unknown type {brief(kind)}; expected one of {', '.join(_KINDS)}.")
+    changes = {part: value for part, value in changes.items() if part != "kind"}
+    for part in changes:
+        if part not in _FIELDS[kind]:
+            raise SchemaError(
+                f"feature {feature.name!r}: a {kind} feature has no {part!r}; it has"
+                f" {', '.join(_FIELDS[kind])}." + did_you_mean(part, _FIELDS[kind])
+            )
+    if "levels" in changes and not isinstance(feature, Continuous):
+        changes = _of_kept_levels(feature, changes["levels"]) | changes
+    if kind == feature.kind:
+        return replace(feature, **changes)
+    kept = {part: getattr(feature, part, None) for part in _FIELDS[kind]}
+    given = {part: value for part, value in kept.items() if value is not None} | changes
+    if "levels" in _FIELDS[kind] and "levels" not in given:
+        raise SchemaError(
+            f"feature {feature.name!r}: to make it {kind}, give levels=[...] as well."
+        )
+    return _KINDS[kind](**given)
+
+
+def to_record(feature: Feature) -> dict[str, Any]:
+    """Return a feature as plain values; fields that say nothing are left out."""
+    values = {part: getattr(feature, part) for part in _FIELDS[feature.kind]}
+    filled = {
+        part: value
+        for part, value in values.items()
+        if value not in (None, ()) and not (part in _DEFAULTS and value == _DEFAULTS[part])
+    }
+    if "labels" in filled:
+        filled["labels"] = {_key(level): words for level, words in filled["labels"].items()}
+    return {"type": feature.kind} | filled
+
+
+def from_record(record: Any) -> Feature:
+    """Return the feature that plain values describe."""
+    if not isinstance(record, dict) or record.get("type") not in list(_KINDS):
+        raise SchemaError(
+            f"{record!r} is not a feature; expected an object with a 'type' of {', '.join(_KINDS)}."
+        )
+    kind = record["type"]
+    given = {part: value for part, value in record.items() if part != "type"}
+    for part in given:
+        if part not in _FIELDS[kind]:
+            raise SchemaError(
+                f"feature {record.get('name')!r}: unknown field {part!r}; a {kind} feature has"
+                f" {', '.join(_FIELDS[kind])}."
+            )
+    needed = {"name", "levels"} & set(_FIELDS[kind])
+    if missing := sorted(needed - set(given)):
+        raise SchemaError(f"feature {record.get('name')!r}: {', '.join(missing)} is missing.")
+    if isinstance(given.get("labels"), dict) and isinstance(given["levels"], list):
+        by_key = {_key(level): level for level in given["levels"] if isinstance(level, Level)}
+        given["labels"] = {by_key.get(key, key): words for key, words in given["labels"].items()}
+    one_hot = given.get("one_hot", [])
+    if not isinstance(one_hot, list) or not all(isinstance(column, str) for column in one_hot):
+        raise SchemaError(f"feature {record.get('name')!r}: one_hot must list column names.")
+    return _KINDS[kind](**given)
+
+
+def _key(level: Level) -> str:
+    """Return a level as the key of a JSON object."""
+    return level if isinstance(level, str) else json.dumps(level)
+
+
+def _of_kept_levels(feature: Ordinal | Categorical, levels: Any) -> dict[str, Any]:
+    """Return what was said of the levels that a feature keeps when it gets others."""
+    kept = checked_levels(feature.name, levels)
+    return {
+        "labels": {
+            level: words
+            for level, words in feature.labels.items()
+            if find_level(kept, level) is not None
+        },
+        "avoid": tuple(level for level in feature.avoid if find_level(kept, level) is not None),
+    }
+
 
 FORMAT = 1
 
@@ -210,3 +302,113 @@ def _refuse_repeats(what: str, names: Sequence[str]) -> None:
         if name in seen:
             raise SchemaError(f"{what} {name!r} is declared twice; declare each once.")
         seen.add(name)
+
+
+_GAP = "  "
+_KIND, _NUMBER = 1, "continuous"  # the column of the type, and the type of numbers
+_NUMERIC = ("permitted", "scale")  # columns in which numbers of a feature stand
+_MIN_COLUMN = 8  # characters
+_MAX_LEVELS = 6
+_MAX_LEVEL_LENGTH = 24  # characters of a level, of which the end is left out
+
+
+def schema_table(
+    features: Sequence[Feature],
+    known: Mapping[str, FeatureScale],  # the scale of numbers, by name, where rows are known
+) -> list[tuple[str, ...]]:
+    """Return a line of text for each feature, below a header."""
+    scales = [known.get(f.name) if isinstance(f, Continuous) else None for f in features]
+    lines = [
+        (f.name, f.kind, _permitted(f, scale), _action(f))
+        for f, scale in zip(features, scales, strict=True)
+    ]
+    table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
+    if any(scales):
+        texts = ["scale", *(with_minus(scale.text()) if scale else "" for scale in scales)]
+        table = [(*line, text) for line, text in zip(table, texts, strict=True)]
+    if not any(f.label or f.unit for f in features):
+        return table
+    words = ["in words", *(_words(f) for f in features)]
+    return [(*line, word) for line, word in zip(table, words, strict=True)]
+
+
+def table_text(table: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
+    """Return a table in aligned columns, and sentences below it, at most a hundred wide.
+
+    Where a line is too long its words are cut; numbers go on in the next line.
+    """
+    widths = _fitting([max(map(len, column)) for column in zip(*table, strict=True)], table[0])
+    cells = [
+        [
+            _cell_lines(text, width, row[_KIND] == _NUMBER and title in _NUMERIC)
+            for text, width, title in zip(row, widths, table[0], strict=True)
+        ]
+        for row in table
+    ]
+    lines = [
+        _GAP.join(part.ljust(width) for part, width in zip(parts, widths, strict=True)).rstrip()
+        for row in cells
+        for parts in zip_longest(*row, fillvalue="")
+    ]
+    notes = list(below)
+    if any(
+        " ".join(parts) != text
+        for row, texts in zip(cells, table, strict=True)
+        for parts, text in zip(row, texts, strict=True)
+    ):
+        notes.append("Cut to fit the page; schema.to_json() has it whole.")
+    return "\n".join([*lines, *(line for text in notes for line in wrap(text, MAX_WIDTH))])
+
+
+def _fitting(widths: list[int], titles: Sequence[str]) -> list[int]:
+    """Return the widths with the widest columns made narrower until all fit.
+
+    Words for people give way first where the scale of numbers is told.
+    """
+    room = MAX_WIDTH - len(_GAP) * (len(widths) - 1)
+    fitting = list(widths)
+    if "scale" in titles and titles[-1] == "in words":
+        excess = max(sum(fitting) - room, 0)
+        fitting[-1] = min(fitting[-1], max(fitting[-1] - excess, _MIN_COLUMN))
+    while sum(fitting) > room and max(fitting) > _MIN_COLUMN:
+        fitting[fitting.index(max(fitting))] -= 1
+    return fitting
+
+
+def _cell_lines(text: str, width: int, is_number: bool) -> list[str]:
+    """Return the lines of a cell: a number in as many as it takes, else one that is cut."""
+    if len(text) <= width:
+        return [text]
+    return wrap(text, width) if is_number else [f"{text[: width - 1]}…"]
+
+
+def _action(feature: Feature) -> str:
+    effort = "" if feature.effort == 1 else f", effort {feature.effort:g}"
+    return feature.action.value + effort + (", protected" if feature.protected else "")
+
+
+def _words(feature: Feature) -> str:
+    name = feature.label or spoken_name(feature.name)
+    return name if feature.unit is None else f"{name}, {with_unit('…', feature.unit)}"
+
+
+def _permitted(feature: Feature, scale: FeatureScale | None) -> str:
+    if not isinstance(feature, Continuous):
+        text = (" < " if isinstance(feature, Ordinal) else ", ").join(
+            map(_level, feature.levels[:_MAX_LEVELS])
+        )
+        n_levels = len(feature.levels)
+        rest = f", … {n_levels} levels" if n_levels > _MAX_LEVELS else ""
+        avoided = ", ".join(map(_level, feature.avoid[:_MAX_LEVELS]))
+        never = f"; never {avoided}" if avoided else ""
+        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "") + never
+    limits = "as in training" if scale is None else scale.searched_text()
+    if feature.range is not None:
+        limits = " to ".join(f"{end:,.12g}" for end in feature.range)
+    limits = with_minus(limits)
+    return limits if feature.step is None else f"{limits}, step {feature.step:g}"
+
+
+def _level(level: object) -> str:
+    text = str(level)
+    return text if len(text) <= _MAX_LEVEL_LENGTH else f"{text[: _MAX_LEVEL_LENGTH - 1]}…"

@@ -25,21 +25,11 @@ _N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back ex
 
 @dataclass(frozen=True, eq=False)
 class ReadFrame:
-    """What a codec reads from a frame, and that frame, which is made when somebody looks.
-
-    Attributes
-    ----------
-    codec
-        The features.
-    raw
-        ``(n, f)``, the rows of the frame in raw units and level codes.
-    make
-        Makes the frame.
-    """
+    """What a codec reads from a frame, and that frame, which is made when somebody looks."""
 
     codec: Codec
-    raw: Array
-    make: Callable[[], Any]
+    raw: Array  # (n, f), the rows of the frame in raw units and level codes
+    make: Callable[[], Any]  # makes the frame
 
     @classmethod
     def of(cls, codec: Codec, frame: Any) -> "ReadFrame":

@@ -5,8 +5,7 @@ Only a name is read, and nothing is decided: the person who knows the columns is
 
 import re
 
-from proce.schema.features.action import Action
-from proce.schema.features.feature import Feature
+from proce.schema.features.feature import Action, Feature
 from proce.schema.features.naming import spoken_name
 from proce.schema.schema import Schema
 

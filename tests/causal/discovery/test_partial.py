@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proce.causal.discovery.equivalence import PartialGraph, colliders_of
 from proce.causal.discovery.knowledge import Knowledge, paths
-from proce.causal.discovery.partial import PartialGraph, colliders_of
 
 N = 5
 ORDERS = list(permutations(range(N)))

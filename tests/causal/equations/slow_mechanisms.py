@@ -7,7 +7,7 @@ from scipy.special import ndtr, ndtri, softmax
 
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Multiplicative, Ordered
-from proce.causal.equations.polynomial import Exponential
+from proce.causal.equations.regression import Exponential
 from proce.schema import Categorical, Continuous
 
 MIN_GAP, FARTHEST = 1e-9, 40.0
@@ -15,9 +15,8 @@ MIN_GAP, FARTHEST = 1e-9, 40.0
 
 def solve(equation: Any, parents: dict[str, Array]) -> Array:
     """Return a weighted sum of columns, or its exponential."""
-    if isinstance(equation, Exponential):
-        return np.exp(solve(equation.polynomial, parents)) + equation.origin
-    return columns(equation.terms, parents) @ equation.weights[1:] + equation.weights[0]
+    linear = columns(equation.terms, parents) @ equation.weights[1:] + equation.weights[0]
+    return np.exp(linear) + equation.origin if isinstance(equation, Exponential) else linear
 
 
 def columns(terms: Any, parents: dict[str, Array]) -> Array:

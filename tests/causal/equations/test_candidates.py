@@ -9,15 +9,13 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.equations import candidates
-from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import Folds, error, surprise_of_levels
-from proce.causal.equations.effect_rows import EffectRows
-from proce.causal.equations.fitting import refitting
-from proce.causal.equations.forms import Form
+from proce.causal.equations import regression
+from proce.causal.equations.effect_rows import EffectRows, Folds
+from proce.causal.equations.families import fit_of, held_out_of
+from proce.causal.equations.fitting import error, refitting, surprise_of_levels
 from proce.causal.equations.mechanism import Ordered, mean_rank
-from proce.causal.equations.selection import needed_terms
-from proce.causal.equations.tables import columns_of
+from proce.causal.equations.regression import Form, needed_terms
+from proce.causal.equations.terms import columns_of
 from proce.causal.moments import Moments
 from proce.schema import Categorical, Codec, Ordinal, Schema
 
@@ -67,19 +65,6 @@ def test_an_area_is_one_product_of_lengths_from_zero_on():
     np.testing.assert_allclose(told, [800, 20_000], rtol=0.01)  # where nobody was seen
 
 
-@pytest.mark.parametrize("kind", ["sparse-quadratic", "sparse-spline", "fine-spline", "log-linear"])
-def test_an_equation_is_the_weighted_sum_of_its_columns(kind):
-    frame, graph = plots()
-    frame["price"] += 300 * np.maximum(frame["width"] - 40, 0)
-    codec = Codec.fit(Schema.infer(frame), frame)
-    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
-    equation = fit_of(kind, effect, 0)(effect.counts).predict
-    equation = getattr(equation, "polynomial", equation)
-    columns = columns_of(equation.terms, effect.parents)
-    expected = columns @ equation.weights[1:] + equation.weights[0]
-    np.testing.assert_allclose(equation(effect.parents), expected, rtol=1e-9, atol=1e-9)
-
-
 def test_needless_terms_cost_accuracy_and_are_dropped():
     frame, graph = plots(120)
     full, _ = fitted(frame, graph, "quadratic")
@@ -124,7 +109,7 @@ def test_the_errors_that_choose_a_form_are_those_of_its_equation_to_the_last_bit
     def draw_weights(moments):
         return np.random.default_rng(0).normal(0, 0.3, len(moments.centred))
 
-    monkeypatch.setattr(candidates, "least_squares", draw_weights)
+    monkeypatch.setattr(regression, "least_squares", draw_weights)
     frame, graph = plots(300)
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)

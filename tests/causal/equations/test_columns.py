@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from proce.causal.equations.polynomial import Polynomial
-from proce.causal.equations.tables import columns_of
-from proce.causal.equations.terms import Terms
+from proce.causal.equations.regression import Polynomial
+from proce.causal.equations.terms import Terms, columns_of
 from proce.schema import Categorical, Continuous, Ordinal
 
 from . import slow_mechanisms

@@ -2,7 +2,8 @@
 
 import pytest
 
-from proce.causal.equations.forms import Form, describe
+from proce.causal.equations.families import KINDS, describe
+from proce.causal.equations.regression import Form
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,11 @@ def test_the_further_from_a_line_the_more_steps():
 )
 def test_kinds_in_words(kind, words):
     assert describe(kind) == words
+
+
+def test_every_kind_has_words_of_its_own():
+    words = [describe(kind) for kind in KINDS if kind != "auto"]
+    assert all(words)
+    assert len(set(words)) == len(words)
+    with pytest.raises(ValueError, match="'cubic' is not the name of a kind"):
+        describe("cubic")

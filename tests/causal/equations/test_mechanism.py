@@ -11,7 +11,8 @@ from scipy.special import softmax
 
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
-from proce.causal.equations.mechanism import Mechanism, Parents
+from proce.causal.equations.mechanism import Mechanism
+from proce.causal.equations.terms import Parents
 from proce.errors import GraphError
 from proce.streams import Purpose, RowStreams
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from proce.causal import CausalGraph, StructuralCausalModel
+from proce.causal.equations.families import KINDS
 from proce.causal.equations.fitting import refitting
 from proce.schema import Codec, Schema
 
@@ -24,7 +25,7 @@ PLAIN, ROBUST = Codec.fit(SCHEMA, FRAME), Codec.fit(SCHEMA, FRAME, "bulk")
 GRAPH = CausalGraph([("hours", "pay"), ("hours", "job"), ("hours", "grade"), ("pay", "grade")])
 
 
-@pytest.mark.parametrize("kind", ["linear", "quadratic", "spline", "log-linear", "boosting"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_fitted_equations_say_the_same_on_the_scale_of_the_bulk(kind):
     graph = CausalGraph([("hours", "pay")])
     plain = StructuralCausalModel.fit(graph, PLAIN.encode(FRAME), PLAIN, mechanism=kind)

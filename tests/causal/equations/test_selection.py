@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal.equations.selection import needed_terms, sparse_least_squares
+from proce.causal.equations.regression import needed_terms, sparse_least_squares
 from proce.causal.moments import Moments
 
 

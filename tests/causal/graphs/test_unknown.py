@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pytest
 
-from proce.causal.graphs.unknown import unknown_causes
+from proce.causal.graphs.features import unknown_causes
 from proce.schema import Action, Continuous, Schema
 
 SCHEMA = Schema(

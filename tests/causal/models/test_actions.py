@@ -9,7 +9,7 @@ import pytest
 
 from proce.arrays import Array
 from proce.causal import CausalGraph, Ranked, StructuralCausalModel
-from proce.causal.models.actions import Tolerances
+from proce.causal.models.propagation import Tolerances
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 from ...worlds import STUDY_EQUATIONS, STUDY_GRAPH

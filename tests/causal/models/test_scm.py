@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, Choice, Multiplicative, Ranked
 from proce.causal import StructuralCausalModel as Model
-from proce.causal.equations.mechanism import Mechanism, Parents
+from proce.causal.equations.mechanism import Mechanism
+from proce.causal.equations.terms import Parents
 from proce.errors import GraphError, SchemaError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 

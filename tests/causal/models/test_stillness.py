@@ -10,19 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.causal import CausalGraph, StructuralCausalModel
+from proce.causal.equations.families import KINDS
 from proce.datasets import load_dataset
 from proce.schema import Action, Codec, Schema
 
-KINDS = (
-    "linear",
-    "quadratic",
-    "spline",
-    "log-linear",
-    "log-quadratic",
-    "log-spline",
-    "boosting",
-    "auto",
-)
 GRAPH = CausalGraph(
     [("age", "pay"), ("pay", "debt"), ("town", "debt"), ("debt", "rent"), ("pay", "club")]
 )

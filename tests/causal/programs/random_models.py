@@ -16,7 +16,7 @@ from proce.causal import (
     Ranked,
     StructuralCausalModel,
 )
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.regression import Exponential, Polynomial
 from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal, Schema
 
@@ -99,7 +99,8 @@ def _mechanism(
         return Ordered(_opaque(equation, is_given), ends, units, noise)
     if draw.random() < 0.4:
         origin = float(draw.choice([0.0, -0.5]))
-        return Multiplicative(_opaque(Exponential(equation, origin), is_given), origin, units)
+        equation = Exponential(equation.terms, equation.weights, origin)
+        return Multiplicative(_opaque(equation, is_given), origin, units)
     limits = (-0.1, 1.3) if draw.random() < 0.3 else (-np.inf, np.inf)
     return Additive(_opaque(equation, is_given), limits, units)
 

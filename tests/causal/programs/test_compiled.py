@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.equations.polynomial import Polynomial
-from proce.causal.equations.tables import columns_of
-from proce.causal.equations.terms import Terms
-from proce.causal.models import compiled
-from proce.causal.models.actions import Actions
-from proce.causal.models.units import draw_uniforms
+from proce.causal.equations.regression import Polynomial
+from proce.causal.equations.terms import Terms, columns_of
+from proce.causal.models import propagation
+from proce.causal.models.propagation import Actions
+from proce.causal.models.scm import draw_uniforms
 from proce.causal.programs.program import Link
 from proce.datasets import load_dataset
 from proce.schema import Categorical, Codec, Continuous, Schema
@@ -81,7 +80,7 @@ def slow_outcomes(scm, rows, noise, acted_on):
 
 def assert_same_actions(scm, factual, rows, acting=None):
     noise = scm.abduct(factual, seed=1)
-    ours = compiled.separate(scm.program, scm.outcome, factual, rows, noise, acting)
+    ours = propagation.separate(scm.program, scm.outcome, factual, rows, noise, acting)
     theirs = slow_actions(scm, factual, rows, noise, True if acting is None else acting)
     for name, expected in vars(theirs).items():
         found = getattr(ours, name)

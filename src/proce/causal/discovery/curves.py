@@ -18,20 +18,17 @@ _N_FOLDS = 5
 _MAX_ROWS = 2_000
 
 
-def add_curved_causes(rows: Floats, knowledge: Knowledge, arrows: Flags, lines: Flags) -> Flags:
+def add_curved_causes(
+    rows: Floats,  # (i, f), complete
+    # what is known; without anything that comes before something else, nothing is added
+    knowledge: Knowledge,
+    arrows: Flags,  # what an algorithm found, `[cause, effect]`
+    lines: Flags,
+) -> Flags:
     """Return arrows, with those from features that are known to come before and clearly matter.
 
     A feature is added where a curved fit on it and the causes so far leaves clearly less error on
     held-out rows than one without it; the best first, until none does.
-
-    Parameters
-    ----------
-    rows
-        ``(i, f)``, complete.
-    knowledge
-        What is known; without anything that comes before something else, nothing is added.
-    arrows, lines
-        What an algorithm found, ``[cause, effect]``.
     """
     arrows = arrows.copy()
     possible = knowledge.before & ~knowledge.impossible & ~lines

@@ -25,9 +25,7 @@ from proce.causal.discovery.resampling import (
     search_resamples,
 )
 from proce.causal.discovery.rows import complete_rows, standardised, varying
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.edges import Edge
-from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.dag import Dag, Edge, Origin
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Schema
 from proce.streams import MAX_SEED
@@ -37,7 +35,7 @@ ALPHAS = {"direct_lingam": 0.001, "pc": 0.01, "ges": None}
 
 
 def discover(
-    frame: Any,
+    frame: Any,  # as for `discover`
     schema: Schema | None,
     *,
     algorithm: str,
@@ -50,13 +48,7 @@ def discover(
     n_jobs: int,
     progress: DiscoveryCallback | None,
 ) -> Dag:
-    """Propose a graph from data; its origin has what the algorithm cannot know from these rows.
-
-    Parameters
-    ----------
-    frame, schema, algorithm, tiers, required, forbidden, alpha, bootstrap, seed, n_jobs, progress
-        As for :meth:`proce.CausalGraph.discover`.
-    """
+    """Propose a graph from data; its origin has what the algorithm cannot know from these rows."""
     _check_settings(algorithm, alpha, bootstrap, seed)
     if progress is not None and not callable(progress):
         raise GraphError(f"progress is {brief(progress)}; expected a function.")

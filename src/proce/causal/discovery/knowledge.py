@@ -9,7 +9,7 @@ import numpy as np
 
 from proce.arguments import brief, is_listed
 from proce.arrays import Flags
-from proce.causal.graphs.edges import Edge, arrow, checked_edge, cycle_among, require_name
+from proce.causal.graphs.dag import Edge, arrow, checked_edge, cycle_among, require_name
 from proce.errors import GraphError
 
 
@@ -18,45 +18,27 @@ class Knowledge:
     """Which edges must be, which cannot be, and what comes before what.
 
     Matrices are ``[cause, effect]`` by position among ``names``.
-
-    Attributes
-    ----------
-    names
-        The features.
-    required
-        Edges that are there.
-    impossible
-        Edges that are not: forbidden ones, those against the tiers or a required path,
-        and every feature to itself.
-    before
-        Where the first feature cannot be a consequence of the second, however indirect.
     """
 
     names: tuple[str, ...]
-    required: Flags
+    required: Flags  # edges that are there
+    # edges that are not: forbidden ones, those against the tiers or a required path, and every
+    # feature to itself
     impossible: Flags
-    before: Flags
+    before: Flags  # where the first feature cannot be a consequence of the second, however indirect
 
     @classmethod
     def of(
         cls,
         names: Sequence[str],
+        # groups of names: no feature is a consequence of one in a later group. Features of one
+        # group, and features in no group, may cause each other either way.
         tiers: Sequence[Iterable[str]] | None = None,
+        # edges (cause, effect). A forbidden edge may still be an indirect influence.
         required: Iterable[Edge] = (),
         forbidden: Iterable[Edge] = (),
     ) -> "Knowledge":
-        """Read what a person knows, and refuse what contradicts itself.
-
-        Parameters
-        ----------
-        names
-            The features.
-        tiers
-            Groups of names: no feature is a consequence of one in a later group. Features of
-            one group, and features in no group, may cause each other either way.
-        required, forbidden
-            Edges ``(cause, effect)``. A forbidden edge may still be an indirect influence.
-        """
+        """Read what a person knows, and refuse what contradicts itself."""
         ranks = _ranks(names, tiers)
         required_edges = _edges("required", names, required)
         forbidden_edges = _edges("forbidden", names, forbidden)

@@ -25,19 +25,12 @@ Search = Callable[[Floats], Marks]
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryProgress:
-    """How far a discovery is; a callback that returns False stops the bootstrap.
+    """How far a discovery is; a callback that returns False stops the bootstrap."""
 
-    Attributes
-    ----------
-    stage
-        ``"search"`` on all rows, then ``"bootstrap"`` on resampled ones. The first report
-        comes before the search, with 0 done.
-    done, total
-        How many searches of this stage are finished, of how many.
-    """
-
+    # `"search"` on all rows, then `"bootstrap"` on resampled ones. The first report comes before
+    # the search, with 0 done.
     stage: str
-    done: int
+    done: int  # how many searches of this stage are finished, of how many
     total: int
 
 

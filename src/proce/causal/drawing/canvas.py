@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from proce.causal.drawing.diagram import Box, Corner, Diagram
 from proce.causal.drawing.letters import Font
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.dag import Edge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,29 +41,15 @@ class BoxLook:
 
 @dataclass(frozen=True)
 class EdgeLook:
-    """How an edge looks; sizes are in points.
+    """How an edge looks; sizes are in points."""
 
-    Attributes
-    ----------
-    color, width, opacity
-        The line; an opacity of 1 hides what is below it.
-    head_size
-        The size of the arrow head; ``None`` for an edge without one.
-    dashes
-        ``None`` for a solid line.
-    sharp
-        Whether the line has sharp ends and corners rather than round ones.
-    in_front
-        Whether the edge is drawn over those that are not.
-    """
-
-    color: str
+    color: str  # the line; an opacity of 1 hides what is below it
     width: float
-    head_size: float | None
+    head_size: float | None  # the size of the arrow head; `None` for an edge without one
     opacity: float = 1.0
-    dashes: Dashes | None = None
-    sharp: bool = False
-    in_front: bool = False
+    dashes: Dashes | None = None  # `None` for a solid line
+    sharp: bool = False  # whether the line has sharp ends and corners rather than round ones
+    in_front: bool = False  # whether the edge is drawn over those that are not
 
 
 @dataclass(frozen=True)
@@ -103,23 +89,13 @@ def frame_of(diagram: Diagram, margin: float) -> Frame:
     )
 
 
-def fit_axes(ax: "Axes", window: "Bbox", frame: Frame, max_scale: float = inf) -> float:
-    """Show a frame in the middle of axes, with one scale both ways.
-
-    Parameters
-    ----------
-    ax, window
-        The axes, and where they are in the figure, in pixels.
-    frame
-        What to show.
-    max_scale
-        The largest scale; room that is left then stays empty.
-
-    Returns
-    -------
-    float
-        The scale: inches of the figure for an inch of the frame.
-    """
+def fit_axes(
+    ax: "Axes",  # the axes, and where they are in the figure, in pixels
+    window: "Bbox",
+    frame: Frame,
+    max_scale: float = inf,  # the largest scale; room that is left then stays empty
+) -> float:
+    """Show a frame in the middle of axes, with one scale both ways."""
     dpi = ax.figure.dpi
     scale = min(frame.scale_in(window.width / dpi, window.height / dpi), max_scale)
     x_room = (window.width / dpi / scale - frame.width) / 2

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proce.causal.drawing.layers import Layers, Node, lay_out
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.dag import Edge
 
 Corner = tuple[float, float]  # depth, across
 Size = tuple[float, float]  # depth, across
@@ -17,24 +17,13 @@ Span = tuple[float, float]  # where a box or a passage begins and ends in depth
 
 @dataclass(frozen=True)
 class Spacing:
-    """Distances in inches.
+    """Distances in inches."""
 
-    Attributes
-    ----------
-    boxes
-        Between two boxes of a layer.
-    layers
-        Between two layers, for the edges to bend in.
-    ends
-        Between the ends of two edges on one side of a box, where the box is long enough.
-    passage
-        How long an edge stays straight where it passes a layer. ``None`` is as deep as the
-        layer; all boxes of a layer are then as deep as it too.
-    """
-
-    boxes: float
-    layers: float
-    ends: float
+    boxes: float  # between two boxes of a layer
+    layers: float  # between two layers, for the edges to bend in
+    ends: float  # between the ends of two edges on one side of a box, where the box is long enough
+    # how long an edge stays straight where it passes a layer. `None` is as deep as the layer; all
+    # boxes of a layer are then as deep as it too.
     passage: float | None = None
 
 
@@ -54,45 +43,22 @@ class Diagram:
 
     An edge is straight between its second and third corner, its fourth and fifth and so on,
     inside the layers that it passes; it bends in between.
-
-    Attributes
-    ----------
-    boxes
-        With ``x`` to the right and ``y`` upwards.
-    routes
-        The corners of each edge, from cause to effect.
-    downwards
-        Whether depth runs downwards rather than to the right.
     """
 
-    boxes: dict[str, Box]
-    routes: dict[Edge, list[Corner]]
-    downwards: bool
+    boxes: dict[str, Box]  # with `x` to the right and `y` upwards
+    routes: dict[Edge, list[Corner]]  # the corners of each edge, from cause to effect
+    downwards: bool  # whether depth runs downwards rather than to the right
 
 
 def arrange(
-    nodes: Sequence[str],
-    edges: Sequence[Edge],
-    sizes: Mapping[str, Size],
+    nodes: Sequence[str],  # causes before effects
+    edges: Sequence[Edge],  # from cause to effect
+    sizes: Mapping[str, Size],  # the size of the box of each node
     spacing: Spacing,
     *,
-    downwards: bool,
+    downwards: bool,  # whether depth runs downwards rather than to the right
 ) -> Diagram:
-    """Place the boxes of a graph in layers and lead its edges between them.
-
-    Parameters
-    ----------
-    nodes
-        Causes before effects.
-    edges
-        From cause to effect.
-    sizes
-        The size of the box of each node.
-    spacing
-        The distances.
-    downwards
-        Whether depth runs downwards rather than to the right.
-    """
+    """Place the boxes of a graph in layers and lead its edges between them."""
     layers = lay_out(nodes, edges, {name: sizes[name][1] + spacing.boxes for name in nodes})
     spans = _spans(layers, sizes, spacing)
     offsets = _offsets(layers, sizes, spacing.ends)

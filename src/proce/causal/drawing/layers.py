@@ -20,37 +20,22 @@ _PULLS = (1.0, 3.0, 12.0)  # of links by how many of their two ends are bends
 
 @dataclass(frozen=True)
 class Layers:
-    """The places of nodes and of the bends of long edges.
+    """The places of nodes and of the bends of long edges."""
 
-    Attributes
-    ----------
-    layer
-        By name, counted from the left.
-    height
-        By name and by bend, upwards; neighbours in a layer have the room they need.
-    routes
-        For each edge the bends between its ends, from left to right.
-    """
-
-    layer: dict[Node, int]
+    layer: dict[Node, int]  # by name, counted from the left
+    # by name and by bend, upwards; neighbours in a layer have the room they need
     height: dict[Node, float]
+    # for each edge the bends between its ends, from left to right
     routes: dict[tuple[str, str], list[Node]]
 
 
 def lay_out(
-    nodes: Sequence[str], edges: Sequence[tuple[str, str]], room: Mapping[str, float]
+    nodes: Sequence[str],  # causes before effects
+    edges: Sequence[tuple[str, str]],  # from cause to effect
+    # how much height each node needs, its distance from the next one included
+    room: Mapping[str, float],
 ) -> Layers:
-    """Place nodes in layers.
-
-    Parameters
-    ----------
-    nodes
-        Causes before effects.
-    edges
-        From cause to effect.
-    room
-        How much height each node needs, its distance from the next one included.
-    """
+    """Place nodes in layers."""
     joined = {name for edge in edges for name in edge}
     layer: dict[Node, int] = {}
     layer.update(_depths([name for name in nodes if name in joined], edges))

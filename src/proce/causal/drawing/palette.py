@@ -12,30 +12,16 @@ _MIN_LIGHT_LUMINANCE = 0.18  # of a ground on which dark words read better than 
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of a picture.
+    """The colours of a picture."""
 
-    Attributes
-    ----------
-    ink, grey
-        Words and frames that matter, and those that matter less.
-    blue
-        What a person does.
-    line, faint
-        Lines that guide the eye, and lines of what does not change.
-    half, most
-        Grounds that hold the middle half of some rows, and nine of ten.
-    tint, paper
-        Grounds of boxes: of what a person does, and of what stays.
-    """
-
-    ink: str
+    ink: str  # words and frames that matter, and those that matter less
     grey: str
-    blue: str
-    line: str
+    blue: str  # what a person does
+    line: str  # lines that guide the eye, and lines of what does not change
     faint: str
-    half: str
+    half: str  # grounds that hold the middle half of some rows, and nine of ten
     most: str
-    tint: str
+    tint: str  # grounds of boxes: of what a person does, and of what stays
     paper: str
 
 

@@ -16,8 +16,7 @@ from proce.causal.drawing.diagram import Diagram, Size, Spacing, arrange
 from proce.causal.drawing.letters import Font, without_middle
 from proce.causal.drawing.palette import LIGHT, Palette, palette_inside
 from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.edges import Edge, sorted_pair
+from proce.causal.graphs.dag import Dag, Edge, sorted_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,19 +35,15 @@ _EMPTY = "The graph has no features."
 _UNDIRECTED = {True: "#a0522d", False: "#e0a37c"}  # on a light ground, and on a dark one
 
 
-def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Axes":
-    """Draw a graph, layered from left to right by causal depth.
-
-    Parameters
-    ----------
-    dag
-        The graph.
-    ax
-        Where to draw; ``None`` makes a figure large enough to read every name. Axes in which no
-        name could be read say so.
-    title
-        Above the drawing.
-    """
+def plot(
+    dag: Dag,
+    # where to draw; `None` makes a figure large enough to read every name. Axes in which no name
+    # could be read say so.
+    ax: "Axes | None" = None,
+    *,
+    title: str | None = None,  # above the drawing
+) -> "Axes":
+    """Draw a graph, layered from left to right by causal depth."""
     position = {name: number for number, name in enumerate(dag.order)}
     pairs = [sorted_pair(pair, position) for pair in dag.undirected]
     edges = [*dag.edges, *pairs]

@@ -81,18 +81,13 @@ class Room:
         sizes = n_title * self._title_font.size + (n_caption + 1) * font.size
         return LINE_HEIGHT * sizes + _PADS
 
-    def fit_around(self, title: str, caption: str, font: Font) -> None:
-        """Write title and caption, and make room for them and for the names beside the axes.
-
-        Parameters
-        ----------
-        title
-            The words above; wrapped where they are wider than the picture.
-        caption
-            The words below, also wrapped.
-        font
-            The font of the caption.
-        """
+    def fit_around(
+        self,
+        title: str,  # the words above; wrapped where they are wider than the picture
+        caption: str,  # the words below, also wrapped
+        font: Font,  # the font of the caption
+    ) -> None:
+        """Write title and caption, and make room for them and for the names beside the axes."""
         ax, width, written = self.ax, self.width, None
         color = palette_around(ax).ink
         for _ in range(_MAX_ROUNDS):

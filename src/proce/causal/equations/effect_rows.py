@@ -1,4 +1,4 @@
-"""The rows that the equation of one effect is learned from."""
+"""The rows that the equation of one effect is learned from, and the folds that are held out."""
 
 import math
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, missing_cells
-from proce.causal.equations.tables import columns_of
-from proce.causal.equations.terms import NONE, Terms
+from proce.causal.equations.terms import NONE, Terms, columns_of
 from proce.causal.graph import CausalGraph
 from proce.compiled.copies import groups_of
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.bulk import bulk_ends
 
+_N_FOLDS = 5
 _MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
 
 
@@ -24,31 +24,17 @@ class EffectRows:
 
     Rows that are alike are held once, with their count: levels, years and hours make many such
     rows, and an equation learns the same from them.
-
-    Attributes
-    ----------
-    feature, causes
-        The effect and its parents.
-    parents, target
-        Their values in the distinct rows ``(d,)``, numbers on the unit range.
-    places
-        ``(i,)``, for each training row the distinct row that it is like; -1 where it is left out.
-    origin
-        Where the effect is 0 in raw units, on the unit range.
-    zeros
-        The same of the numbers among the causes, by name.
-    terms
-        The straight terms, with the ends beyond which no curve was learned.
     """
 
-    feature: Feature
+    feature: Feature  # the effect and its parents
     causes: tuple[Feature, ...]
-    parents: dict[str, Array]
+    parents: dict[str, Array]  # their values in the distinct rows (d,), numbers on the unit range
     target: Array
+    # (i,), for each training row the distinct row that it is like; -1 where it is left out
     places: Array
-    origin: float
-    zeros: dict[str, float]
-    terms: Terms
+    origin: float  # where the effect is 0 in raw units, on the unit range
+    zeros: dict[str, float]  # the same of the numbers among the causes, by name
+    terms: Terms  # the straight terms, with the ends beyond which no curve was learned
 
     @classmethod
     def of(cls, name: str, graph: CausalGraph, rows: Array, codec: Codec) -> "EffectRows":
@@ -152,6 +138,40 @@ class EffectRows:
                 " rows, so its equation cannot be learned; give other rows, or remove the edges"
                 " into it."
             )
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Rows that are held out together, told by the distinct rows that they are like."""
+
+    counts: Array  # (k, d), how many rows of each fold are like each distinct row
+
+    @classmethod
+    def of(cls, effect: EffectRows, seed: int) -> "Folds":
+        """Put the rows of an effect into folds by chance."""
+        generator = np.random.default_rng(seed)
+        fold_of = generator.permutation(effect.n_rows) % _N_FOLDS
+        shape = min(_N_FOLDS, effect.n_rows), len(effect.target)
+        places = fold_of * shape[1] + effect.places[effect.places >= 0]
+        return cls(
+            np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        )
+
+    @cached_property
+    def unseen(self) -> list[Array]:
+        """The positions of the distinct rows in each fold."""
+        return [np.flatnonzero(counts) for counts in self.counts]
+
+    @cached_property
+    def positions(self) -> Array:
+        """The distinct rows of the first fold, then of the second, and so on, ``(u,)``."""
+        return np.concatenate(self.unseen)
+
+    @cached_property
+    def weights(self) -> Array:
+        """How many rows of its fold each of the :attr:`positions` stands for, ``(u,)``."""
+        parts = zip(self.counts, self.unseen, strict=True)
+        return np.concatenate([counts[unseen] for counts, unseen in parts])
 
 
 def _distinct(rows: Floats) -> tuple[Floats, Ints]:

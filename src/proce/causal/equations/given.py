@@ -1,5 +1,6 @@
-"""Equations that a person gave as functions: what they answer is checked each time."""
+"""What a person gave: functions, whose answers are checked each time, and what fits together."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, cast
@@ -11,39 +12,31 @@ from proce.arrays import Array
 from proce.causal.equations.mechanism import (
     Additive,
     Choice,
-    Equation,
     Linked,
     Mechanism,
     Multiplicative,
     Ordered,
-    Parents,
     Ranked,
 )
-from proce.errors import GraphError
+from proce.causal.equations.terms import Equation, Parents
+from proce.causal.graph import CausalGraph
+from proce.causal.graphs.features import require_features
+from proce.errors import GraphError, did_you_mean
+from proce.schema import Continuous, Feature, Schema
 
 _PARTS = ("units", "noise_size", "predict", "abduct", "respond")  # of a mechanism
 
 
 @dataclass(frozen=True)
 class GivenEquation:
-    """A function from parents to predictions that belongs to somebody else.
-
-    Attributes
-    ----------
-    name
-        The effect.
-    function
-        The function.
-    n_levels
-        How many logits it gives for each row, for a categorical effect; otherwise ``None``.
-    of_level
-        Whether the effect is a level. There is none for NaN, which is refused then; a number that
-        is not finite lies beyond all limits.
-    """
+    """A function from parents to predictions that belongs to somebody else."""
 
     name: str
     function: Equation
+    # how many logits it gives for each row, for a categorical effect; otherwise `None`
     n_levels: int | None = None
+    # whether the effect is a level. There is none for NaN, which is refused then; a number that
+    # is not finite lies beyond all limits.
     of_level: bool = False
 
     def __call__(self, parents: Parents) -> Array:
@@ -94,18 +87,13 @@ class GivenEquation:
             ) from None
 
 
-def refuse_where(bad: Array, name: str, parents: Parents, which: str = "rows") -> None:
-    """Raise a GraphError where an equation gives no finite number.
-
-    Parameters
-    ----------
-    bad
-        Flags of the rows where it does not.
-    name, parents
-        The effect, and its causes in these rows.
-    which
-        What the rows are.
-    """
+def refuse_where(
+    bad: Array,  # flags of the rows where it does not
+    name: str,  # the effect, and its causes in these rows
+    parents: Parents,
+    which: str = "rows",  # what the rows are
+) -> None:
+    """Raise a GraphError where an equation gives no finite number."""
     n_bad = int(bad.sum())
     if n_bad == 0:
         return
@@ -138,16 +126,11 @@ def is_given(mechanism: Mechanism) -> bool:
     return not isinstance(mechanism, Linked) or isinstance(mechanism.equation, GivenEquation)
 
 
-def checked_mechanism(name: str, mechanism: Any) -> Mechanism:
-    """Return a mechanism whose equation is checked where it is somebody else's function.
-
-    Parameters
-    ----------
-    name
-        The effect.
-    mechanism
-        What was given as its mechanism.
-    """
+def checked_mechanism(
+    name: str,
+    mechanism: Any,  # what was given as its mechanism
+) -> Mechanism:
+    """Return a mechanism whose equation is checked where it is somebody else's function."""
     if isinstance(mechanism, type) or not all(hasattr(mechanism, part) for part in _PARTS):
         raise GraphError(
             f"the mechanism of {name!r} is {brief(mechanism)}; expected one such as"
@@ -172,3 +155,46 @@ def _is_ours(equation: Equation) -> bool:
 
 def _times(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape)) or "1"
+
+
+def check_consistency(
+    graph: CausalGraph, mechanisms: Mapping[str, Mechanism], schema: Schema
+) -> None:
+    """Raise a GraphError where names, equations or numbers of levels do not fit."""
+    require_features(graph.nodes, schema)
+    _check_equations(graph, mechanisms)
+    for name, mechanism in mechanisms.items():
+        _check_levels(schema[name], mechanism)
+
+
+def require_equation(name: str, graph: CausalGraph) -> None:
+    """Raise a GraphError where a feature has no causes."""
+    if name not in graph.endogenous:
+        raise GraphError(
+            f"{name!r} has no equation; the features with causes are {', '.join(graph.endogenous)}."
+            + did_you_mean(name, graph.endogenous)
+        )
+
+
+def _check_equations(graph: CausalGraph, mechanisms: Mapping[str, Mechanism]) -> None:
+    for name in graph.endogenous:
+        if name not in mechanisms:
+            raise GraphError(
+                f"{name!r} has causes ({', '.join(graph.parents(name))}) but no equation;"
+                " give a mechanism for it, or remove the edges into it."
+            )
+    for name in mechanisms:
+        if name not in graph.endogenous:
+            raise GraphError(
+                f"there is an equation for {name!r}, which the graph gives no cause; add the edges"
+                " into it, or remove the equation." + did_you_mean(name, graph.endogenous)
+            )
+
+
+def _check_levels(feature: Feature, mechanism: Mechanism) -> None:
+    expected = 0 if isinstance(feature, Continuous) else len(feature.levels)
+    if isinstance(mechanism, Choice | Ordered | Ranked) and mechanism.n_levels != expected:
+        raise GraphError(
+            f"the equation of {feature.name!r} gives one of {mechanism.n_levels} levels; the"
+            f" {feature.kind} feature has {expected}."
+        )

@@ -1,30 +1,28 @@
-"""Levels without an order, learned from rows: multinomial logistic regression."""
+"""Levels without an order: multinomial logistic regression."""
+
+from functools import partial
 
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.polynomial import Polynomial
-from proce.causal.equations.terms import Terms
+from proce.causal.equations.effect_rows import EffectRows
+from proce.causal.equations.family import Family, Fit
+from proce.causal.equations.mechanism import Choice
+from proce.causal.equations.regression import Polynomial
+from proce.causal.equations.terms import Terms, columns_of
+from proce.schema import Categorical
 
 _NEVER = -50.0  # a logit so low that its level is never chosen
 
 
 def fit_logistic(
-    terms: Terms, columns: Array, codes: Array, counts: Array, n_levels: int
-) -> Polynomial:
-    """Fit the logits of levels on rows that occur ``counts`` times.
-
-    A level that never occurs keeps a logit so low that it is never chosen.
-
-    Parameters
-    ----------
-    terms, columns
-        The terms, and what they are in the rows, ``(d, m)``.
-    codes, counts
-        The level of each row and how often it occurs, ``(d,)``.
-    n_levels
-        How many levels there are, seen or not.
-    """
+    terms: Terms,
+    columns: Array,  # (d, m)
+    codes: Array,  # (d,)
+    n_levels: int,  # seen or not
+    counts: Array,  # how often each row occurs, (d,)
+) -> Choice:
+    """Fit the logits of levels; one that never occurs has one so low that it is never chosen."""
     from sklearn.linear_model import LogisticRegression
 
     seen = counts > 0
@@ -40,4 +38,15 @@ def fit_logistic(
     known = model.classes_.astype(np.int64)
     weights[0, known] = constants
     weights[1:, known] = slopes.T
-    return Polynomial(terms, weights)
+    return Choice(Polynomial(terms, weights), n_levels, units="unit")
+
+
+def _fit(kind: str, effect: EffectRows, seed: int) -> Fit:
+    assert isinstance(effect.feature, Categorical), "levels without an order"
+    columns, n_levels = columns_of(effect.terms, effect.parents), len(effect.feature.levels)
+    return partial(fit_logistic, effect.terms, columns, effect.target, n_levels)
+
+
+LOGISTIC = Family(
+    words=lambda kind: "a logistic regression" if kind == "logistic" else None, fit=_fit
+)

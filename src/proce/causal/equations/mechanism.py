@@ -7,8 +7,8 @@ leads to under other parents.
 """
 
 import math
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol, cast
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from proce.arguments import brief, check_count, check_fields, is_number
 from proce.arrays import Array, Floats
+from proce.causal.equations.learned import Map, carried
+from proce.causal.equations.terms import Equation, EquationTables, Parents
 from proce.causal.programs import links
 from proce.causal.programs.program import EFFECT, Link, Record
 from proce.errors import GraphError
 
-Parents = Mapping[str, Array]
-Equation = Callable[[Parents], Array]
 Units = Literal["raw", "unit"]
 NO_THRESHOLDS = np.empty(0)
 
@@ -61,15 +61,10 @@ def link_record(link: Link, n_outputs: int, told: Mapping[str, float]) -> Record
 
 
 class Linked:
-    """A mechanism whose noise enters as a kernel says, by its link.
-
-    Attributes
-    ----------
-    link
-        How the noise enters.
-    """
+    """A mechanism whose noise enters as a kernel says, by its link."""
 
     link: ClassVar[Link]
+    units: Units
     predict: Any
 
     @property
@@ -103,6 +98,25 @@ class Linked:
     def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the value under these parents, with noise ``(…, noise_size)``."""
         return links.responses(self.record, self.ends, self._predicted(parents), residual)
+
+    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+        """Return the mechanism with causes, by name, and the effect on other unit ranges."""
+        return replace(self, predict=carried(self.predict, maps))  # type: ignore[type-var]
+
+    def saved(self) -> dict[str, Any]:
+        """Return the fields of ``SavedMechanism`` that belong to the noise."""
+        return {}
+
+    @classmethod
+    def load(cls, equation: Any, n_levels: int, saved: Any) -> Mechanism:
+        """Return the mechanism of a ``SavedMechanism``, from its equation."""
+        return cls(equation, n_levels, saved.units)  # type: ignore[call-arg]
+
+    def write(self, tables: EquationTables, record: Record, positions: Mapping[str, int]) -> None:
+        """Add a mechanism with a flat equation to tables, and write where it is."""
+        equation: Any = self.equation
+        equation.write(tables, record, positions)
+        record["thresholds"] = tables.put(self.ends)
 
     def _predicted(self, parents: Parents) -> Array:
         """Return what the equation gives, as lines ``(o, …)``."""
@@ -149,6 +163,23 @@ class Additive(Linked):
         if not self.limits[0] <= self.limits[1]:
             raise GraphError(f"limits is {self.limits}; write the lower limit first.")
 
+    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+        """Return the mechanism with its causes and its effect on other unit ranges."""
+        low, high = ((limit - own[1]) / own[0] for limit in self.limits)
+        return replace(self, predict=carried(self.predict, maps, own), limits=(low, high))
+
+    def saved(self) -> dict[str, Any]:
+        """Return the limits; ``None`` where there is none."""
+        low, high = (limit if math.isfinite(limit) else None for limit in self.limits)
+        return {"limits": (low, high)}
+
+    @classmethod
+    def load(cls, equation: Any, n_levels: int, saved: Any) -> Mechanism:
+        """Return the mechanism of a ``SavedMechanism``, from its equation."""
+        low, high = saved.limits
+        limits = -math.inf if low is None else low, math.inf if high is None else high
+        return cls(equation, limits, saved.units)
+
     def _told(self) -> Mapping[str, float]:
         return {"lowest": self.limits[0], "highest": self.limits[1]}
 
@@ -179,6 +210,20 @@ class Multiplicative(Linked):
         _check(self, self.units)
         if not math.isfinite(self.origin):
             raise GraphError(f"origin is {self.origin}; expected a finite number.")
+
+    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+        """Return the mechanism with its causes and its effect on other unit ranges."""
+        origin = (self.origin - own[1]) / own[0]
+        return replace(self, predict=carried(self.predict, maps, own), origin=origin)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the origin."""
+        return {"origin": self.origin}
+
+    @classmethod
+    def load(cls, equation: Any, n_levels: int, saved: Any) -> Mechanism:
+        """Return the mechanism of a ``SavedMechanism``, from its equation."""
+        return cls(equation, saved.origin, saved.units)
 
     def _told(self) -> Mapping[str, float]:
         return {"noise_origin": self.origin}
@@ -270,6 +315,24 @@ class Ordered(OfLevels):
         """Return the chances ``(…, l)`` of all levels."""
         score, levels = self.score(parents)[..., None], np.arange(self.n_levels)
         return links.chances_of_levels(self.record, self.ends, score[None], levels)
+
+    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+        """Return the mechanism with its causes on other unit ranges."""
+        return replace(self, score=carried(self.score, maps))
+
+    def saved(self) -> dict[str, Any]:
+        """Return the thresholds, and which noise is taken."""
+        ends = np.asarray(self.thresholds, np.float64)
+        return {"thresholds": tuple(ends.tolist()), "abducted": self.noise}
+
+    @classmethod
+    def load(cls, equation: Any, n_levels: int, saved: Any) -> Mechanism:
+        """Return the mechanism of a ``SavedMechanism``, from its equation."""
+        ends = np.array(saved.thresholds, dtype=np.float64)
+        if not are_thresholds(ends):
+            what = f"the thresholds of the equation of {saved.effect!r} do not fit."
+            raise GraphError(what)
+        return cls(equation, ends, saved.units, saved.abducted)
 
     def _told(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels, "is_median": self.noise == "median"}

@@ -1,17 +1,20 @@
-"""Ordered levels learned from rows: probit regression with thresholds (McKelvey, Zavoina 1975)."""
+"""Ordered levels: probit regression with thresholds (McKelvey, Zavoina 1975)."""
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from proce.arrays import Array
+from proce.causal.equations.effect_rows import EffectRows
+from proce.causal.equations.family import Family, Fit
 from proce.causal.equations.mechanism import Ordered
-from proce.causal.equations.polynomial import Polynomial
-from proce.causal.equations.terms import Terms
+from proce.causal.equations.regression import Form, Polynomial
+from proce.causal.equations.terms import Terms, columns_of
 from proce.causal.programs.links import shares_between, write_ends
 from proce.compiled.elementary import exponentials, logarithms, quantiles
+from proce.schema import Ordinal
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _MIN_CHANCE = 1e-300  # of a level that a step leaves none
@@ -25,24 +28,12 @@ _UNSEEN_DISTANCE = 8.0  # of such a level before the first or after the last one
 
 @dataclass(frozen=True, eq=False)
 class OrderedRows:
-    """Rows of an effect with ordered levels.
+    """The distinct rows of an effect with ordered levels."""
 
-    Attributes
-    ----------
-    columns
-        The terms of the distinct rows, ``(d, m)``.
-    ranks
-        Their levels, ``(d,)``.
-    counts
-        How often each of them occurs, ``(d,)``.
-    n_levels
-        How many levels there are, seen or not.
-    """
-
-    columns: Array
-    ranks: Array
-    counts: Array
-    n_levels: int
+    columns: Array  # of the terms, (d, m)
+    ranks: Array  # (d,)
+    counts: Array  # how often each of the rows occurs, (d,)
+    n_levels: int  # seen or not
 
     def with_counts(self, counts: Array) -> "OrderedRows":
         """Return the same rows, occurring more or less often or never."""
@@ -197,3 +188,19 @@ def _with_unseen(
     after = max(highest, last) + _UNSEEN_DISTANCE
     thresholds += [after + place for place in range(n_levels - 1 - seen[-1])]
     return np.array(thresholds, dtype=np.float64)
+
+
+def _words(kind: str) -> str | None:
+    plain = kind.removeprefix("ordered-")
+    return None if plain == kind else Form.of(kind).words
+
+
+def _fit(kind: str, effect: EffectRows, seed: int) -> Fit:
+    assert isinstance(effect.feature, Ordinal), "ordered levels"
+    terms = Form.of(kind).terms(effect)
+    columns = columns_of(terms, effect.parents)
+    rows = OrderedRows(columns, effect.target, effect.counts, len(effect.feature.levels))
+    return partial(fit_ordered, terms, rows)
+
+
+ORDERED = Family(words=_words, fit=_fit)

@@ -1,28 +1,14 @@
-"""Equations that were fitted on one unit range, for rows on another of the same training rows."""
+"""Equations and a codec: what must be the same, and what is carried to another unit range."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
-import numpy as np
-
-from proce.causal.equations.boosted import Boosted
-from proce.causal.equations.consistency import check_same_scale
-from proce.causal.equations.mechanism import (
-    Additive,
-    Choice,
-    Mechanism,
-    Multiplicative,
-    Ordered,
-    Ranked,
-)
-from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.learned import SAME, Map
+from proce.causal.equations.mechanism import Linked, Mechanism
 from proce.causal.graph import CausalGraph
-from proce.compiled.elementary import logarithms
-from proce.schema import Codec, Continuous
+from proce.causal.graphs.features import require_features
+from proce.errors import GraphError
+from proce.schema import Codec, Continuous, Feature, Level, Schema
 from proce.schema.scale import scale_map
-
-Map = tuple[float, float]  # factor and shift: old = new * factor + shift
 
 
 def on_scale_of(
@@ -32,68 +18,52 @@ def on_scale_of(
 
     Equations in raw units stay as they are. Those that were learned on the unit range are
     carried over where both codecs are of the same training rows, and refused otherwise.
-
-    Parameters
-    ----------
-    codec
-        The codec of the new rows.
-    graph, mechanisms
-        The causes, and the equation of each effect.
-    old
-        The codec of the rows that the equations were fitted on.
     """
-    check_same_scale(graph, mechanisms, old.by_range, codec.by_range)
+    _check_same_scale(graph, mechanisms, old.by_range, codec.by_range)
     maps: dict[str, Map] = {}
     for name in graph.nodes:
         before, after = old.schema.position(name), codec.schema.position(name)
         ends = codec.low[after], codec.span[after], old.low[before], old.span[before]
         factor, shift = (float(part) for part in scale_map(*ends))
-        if isinstance(codec.schema[name], Continuous) and (factor, shift) != (1.0, 0.0):
+        if isinstance(codec.schema[name], Continuous) and (factor, shift) != SAME:
             maps[name] = factor, shift
-    return {name: _rescaled(name, mechanism, maps) for name, mechanism in mechanisms.items()}
+    return {name: _rescaled(mechanism, maps, name) for name, mechanism in mechanisms.items()}
 
 
-def _rescaled(name: str, mechanism: Mechanism, maps: Mapping[str, Map]) -> Mechanism:
-    if mechanism.units != "unit" or not maps:
+def _rescaled(mechanism: Mechanism, maps: Mapping[str, Map], name: str) -> Mechanism:
+    if mechanism.units != "unit" or not maps or not isinstance(mechanism, Linked):
         return mechanism
-    if isinstance(mechanism, Ranked | Choice):
-        return replace(mechanism, predict=_carried(mechanism.predict, maps, (1.0, 0.0)))
-    if isinstance(mechanism, Ordered):
-        return replace(mechanism, score=_carried(mechanism.score, maps, (1.0, 0.0)))
-    factor, shift = maps.get(name, (1.0, 0.0))
-    if isinstance(mechanism, Additive):
-        low, high = ((limit - shift) / factor for limit in mechanism.limits)
-        equation = _carried(mechanism.predict, maps, (factor, shift))
-        return replace(mechanism, predict=equation, limits=(low, high))
-    if isinstance(mechanism, Multiplicative):
-        equation = _carried(mechanism.predict, maps, (factor, shift))
-        return replace(mechanism, predict=equation, origin=(mechanism.origin - shift) / factor)
-    return mechanism
+    return mechanism.rescaled(maps, maps.get(name, SAME))
 
 
-def _carried(equation: Any, maps: Mapping[str, Map], own: Map) -> Any:
-    """Return an equation whose causes and effect are on the new unit range."""
-    factor, shift = own
-    if isinstance(equation, Exponential):
-        polynomial = equation.polynomial
-        weights = polynomial.weights.copy()
-        weights[0] -= logarithms(np.array(factor))
-        terms = polynomial.terms.mapped_by(maps)
-        return Exponential(Polynomial(terms, weights), (equation.origin - shift) / factor)
-    if isinstance(equation, Polynomial):
-        weights = equation.weights / factor
-        weights[0] -= shift / factor
-        return Polynomial(equation.terms.mapped_by(maps), weights)
-    if isinstance(equation, Boosted):
-        rate, start = equation.output
-        output = rate / factor, (start - shift) / factor
-        return Boosted(equation.terms.mapped_by(maps), equation.model, output)
-    return lambda parents: (_old_units(equation, parents, maps) - shift) / factor
+def check_same_features(graph: CausalGraph, old_schema: Schema, new_schema: Schema) -> None:
+    """Raise a GraphError where two schemas declare a feature of the graph differently."""
+    require_features(graph.nodes, new_schema)
+    for name in graph.nodes:
+        old, new = old_schema[name], new_schema[name]
+        if old.kind != new.kind or _levels(old) != _levels(new):
+            raise GraphError(
+                f"the equations know {name!r} as {old.kind} {_levels(old) or ''}; the new"
+                f" schema has it as {new.kind} {_levels(new) or ''}. Declare it the same."
+            )
 
 
-def _old_units(equation: Any, parents: Mapping[str, Any], maps: Mapping[str, Map]) -> Any:
-    """Return what a person's own equation on the unit range says of parents on the new one."""
-    known = {name: maps.get(name, (1.0, 0.0)) for name in parents}
-    return equation(
-        {name: values * known[name][0] + known[name][1] for name, values in parents.items()}
-    )
+def _check_same_scale(
+    graph: CausalGraph, mechanisms: Mapping[str, Mechanism], old_codec: Codec, new_codec: Codec
+) -> None:
+    """Raise a GraphError where an equation was fitted on another unit range than the new one."""
+    fitted = [name for name, mechanism in mechanisms.items() if mechanism.units == "unit"]
+    if fitted and _scale(graph, old_codec) != _scale(graph, new_codec):
+        raise GraphError(
+            f"the equation of {fitted[0]!r} was fitted on another unit range; fit it again with"
+            " StructuralCausalModel.fit and the new codec."
+        )
+
+
+def _scale(graph: CausalGraph, codec: Codec) -> list[tuple[float, float]]:
+    positions = [codec.schema.position(name) for name in graph.nodes]
+    return [(codec.low[position].item(), codec.span[position].item()) for position in positions]
+
+
+def _levels(feature: Feature) -> tuple[Level, ...]:
+    return () if isinstance(feature, Continuous) else feature.levels

@@ -1,24 +1,19 @@
-"""A graph beside a schema: names that are no features, and edges that the schema cuts."""
+"""A graph beside a schema: names that are no features, edges that are cut, and missing causes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from proce.causal.graphs.edges import Edge
+from proce.causal.graphs.dag import Edge, reached_from
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Action, Schema
 
 
-def require_features(names: Iterable[str], schema: Schema, label: str | None = None) -> None:
-    """Raise a GraphError where a graph names something that is not a feature of the schema.
-
-    Parameters
-    ----------
-    names
-        The nodes of the graph.
-    schema
-        The features.
-    label
-        The name of what the model predicts, for a clear message where the graph has it.
-    """
+def require_features(
+    names: Iterable[str],  # the nodes of the graph
+    schema: Schema,
+    # the name of what the model predicts, for a clear message where the graph has it
+    label: str | None = None,
+) -> None:
+    """Raise a GraphError where a graph names something that is not a feature of the schema."""
     for name in names:
         if name in schema:
             continue
@@ -57,3 +52,29 @@ def cut_sentence(edges: Iterable[Edge], schema: Schema) -> str:
     if any(schema[effect].action is Action.WAITS for effect in causes):
         why = "are fixed or move with time alone"
     return f"These features {why}, so the edges into them are cut: {'; '.join(parts)}."
+
+
+def unknown_causes(
+    # the causal graph, and the features; edges into features without causes are cut
+    edges: Iterable[Edge],
+    schema: Schema,
+    missing: Collection[str],  # the features that are missing in the row
+    moved: Collection[str],  # the features that end elsewhere
+    by_hand: Collection[str],  # the features that are acted on or held: they follow from nothing
+) -> tuple[str, ...]:
+    """Return the missing features without which it is not known what follows from actions.
+
+    An effect of which a cause is missing stays as it is, since the noise of its equation is not
+    known. Where it would follow from an action, directly or not, what is told of it is a guess. An
+    effect that is missing itself is missing afterwards too.
+    """
+    edges = tuple(edges)
+    cut = set(cut_edges(edges, schema))
+    kept = [edge for edge in edges if edge not in cut and edge[1] not in by_hand]
+    reached = reached_from(moved, kept)
+    unknown = {
+        cause
+        for cause, effect in kept
+        if cause in missing and effect in reached and effect not in missing
+    }
+    return tuple(name for name in schema.names if name in unknown)

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
-from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
+from proce.causal.equations.families import Kind
+from proce.causal.equations.fitting import MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
-from proce.causal.models import compiled
-from proce.causal.models.scm import StructuralCausalModel
-from proce.causal.models.units import draw_uniforms
+from proce.causal.models import propagation
+from proce.causal.models.scm import StructuralCausalModel, draw_uniforms
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
@@ -91,32 +91,26 @@ class Ensemble:
             uniforms = draw_uniforms(factual, seeds, keys, first.residual_size)
             asked = [member.noise_of for member in self.members]
             lacks = first.lacks(factual)
-            return list(compiled.abduct(self._program, asked, factual, lacks, uniforms))
+            return list(propagation.abduct(self._program, asked, factual, lacks, uniforms))
         return [
             member.abduct(factual, seed=own, keys=keys)
             for own, member in zip(seeds, self.members, strict=True)
         ]
 
     def outcomes(
-        self, factual: Array, rows: Array, by_hand: Array, noise: Iterable[Array]
+        self,
+        factual: Array,  # (i, f)
+        rows: Array,  # (i, c, f), whose values count where something is set or held by hand
+        by_hand: Array,
+        noise: Iterable[Array],  # (i, w) for each member, as `abduct` returns it
     ) -> Array:
-        """Return where the actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``.
-
-        Parameters
-        ----------
-        factual
-            ``(i, f)``.
-        rows, by_hand
-            ``(i, c, f)``, whose values count where something is set or held by hand.
-        noise
-            ``(i, w)`` for each member, as :meth:`abduct` returns it.
-        """
+        """Return where actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``."""
         start = np.where(by_hand, rows, factual[:, None])
         if not self._has_one_graph:
             each = zip(self.members, noise, strict=True)
             return np.stack([own.propagate(start, residual, by_hand) for own, residual in each])
         residuals = noise if isinstance(noise, np.ndarray) else np.stack(list(noise))  # (m, i, w)
-        return compiled.propagate(self._program, self._outcome, start, residuals, by_hand)
+        return propagation.propagate(self._program, self._outcome, start, residuals, by_hand)
 
     def _outcome(self, position: int, columns: Array, residual: Array) -> Array:
         """Return what causes lead an effect to in each member, ``(m, …)``.
@@ -155,29 +149,16 @@ class Ensemble:
 
     def support(
         self,
-        factual: Array,
-        rows: Array,
-        by_hand: Array,
+        factual: Array,  # (i, f)
+        rows: Array,  # (i, c, f), counterfactuals as they are shown
+        by_hand: Array,  # (i, c, f), what is set or held; all else must follow
+        # how far a number may be from the one shown, on the unit range; levels must agree
         tolerance: float = 0.05,
         *,
-        seed: int = 0,
+        seed: int = 0,  # as for `abduct`
         keys: Array | None = None,
     ) -> Array:
-        """Return in how many members each row comes about, ``(i, c)``.
-
-        Parameters
-        ----------
-        factual
-            ``(i, f)``.
-        rows
-            ``(i, c, f)``, counterfactuals as they are shown.
-        by_hand
-            ``(i, c, f)``, what is set or held; all else must follow.
-        tolerance
-            How far a number may be from the one shown, on the unit range; levels must agree.
-        seed, keys
-            As for :meth:`StructuralCausalModel.abduct`.
-        """
+        """Return in how many members each row comes about, ``(i, c)``."""
         tolerances = [
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema

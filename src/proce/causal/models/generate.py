@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 
 from proce.arrays import Array
-from proce.causal.equations.mechanism import Mechanism, Parents
+from proce.causal.equations.mechanism import (
+    Mechanism,
+)
+from proce.causal.equations.terms import Parents
 from proce.causal.graph import CausalGraph
 from proce.schema import Schema
 from proce.schema.raw_grid import on_step

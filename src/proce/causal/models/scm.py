@@ -1,34 +1,43 @@
 """Structural causal models: abduction, action, prediction."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
-from proce.arguments import brief, checked
+from proce.arguments import brief, check_fields, checked
 from proce.arrays import Array
-from proce.causal.equations.consistency import (
-    check_same_features,
+from proce.causal.equations.families import Kind
+from proce.causal.equations.fitting import MechanismRecord, fit_mechanisms
+from proce.causal.equations.given import (
+    check_consistency,
+    checked_mechanism,
+    is_given,
+    refuse_endless,
     require_equation,
 )
-from proce.causal.equations.fitting import Kind, fit_mechanisms
-from proce.causal.equations.mechanism import Equation, Mechanism, OfLevels
-from proce.causal.equations.rescaling import on_scale_of
+from proce.causal.equations.learned import is_flat
+from proce.causal.equations.mechanism import Linked, Mechanism, OfLevels, Units
+from proce.causal.equations.rescaling import check_same_features, on_scale_of
+from proce.causal.equations.terms import Equation, EquationTables
 from proce.causal.graph import CausalGraph
-from proce.causal.models import compiled
-from proce.causal.models.actions import Actions
-from proce.causal.models.columnwise import ColumnEquations
-from proce.causal.models.units import draw_uniforms, to_unit
+from proce.causal.models import propagation
+from proce.causal.models.propagation import Actions, Tolerances
+from proce.causal.programs.program import EFFECT, Link, Program, program_of
 from proce.errors import GraphError
-from proce.schema import Codec, Level
+from proce.schema import Categorical, Codec, Continuous, Level
+from proce.schema.codec import unit_numbers
 from proce.schema.row_arguments import check_array, check_rows, takes_rows
-from proce.streams import check_seed
+from proce.streams import Purpose, RowStreams, check_seed
 
 _WHOLE = (np.int64, np.int32, np.int16, np.int8, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
-class StructuralCausalModel(ColumnEquations):
+class StructuralCausalModel:
     """A causal graph with an equation for every endogenous feature.
 
     Parameters
@@ -44,6 +53,17 @@ class StructuralCausalModel(ColumnEquations):
     records
         By name, how each mechanism was chosen; empty where the equations were given.
     """
+
+    graph: CausalGraph
+    mechanisms: Mapping[str, Mechanism] = field(repr=False)
+    codec: Codec = field(repr=False)
+    records: Mapping[str, MechanismRecord] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, GraphError)
+        own = {name: checked_mechanism(name, given) for name, given in self.mechanisms.items()}
+        object.__setattr__(self, "mechanisms", own)
+        check_consistency(self.graph, own, self.codec.schema)
 
     @classmethod
     @checked(GraphError)
@@ -98,7 +118,7 @@ class StructuralCausalModel(ColumnEquations):
         require_equation(name, self.graph)
         mechanism = self.mechanisms[name]
         predicted = mechanism.predict(self._parents(name, np.moveaxis(rows, -1, 0)))
-        return to_unit(self.codec, self._positions[name], predicted, mechanism.units)
+        return _to_unit(self.codec, self._positions[name], predicted, mechanism.units)
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
@@ -135,7 +155,9 @@ class StructuralCausalModel(ColumnEquations):
         if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
             raise GraphError("keys must be an array with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
-        return compiled.abduct(self.program, (self.noise_of,), rows, self.lacks(rows), uniforms)[0]
+        return propagation.abduct(self.program, (self.noise_of,), rows, self.lacks(rows), uniforms)[
+            0
+        ]
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
@@ -159,7 +181,7 @@ class StructuralCausalModel(ColumnEquations):
         """
         self._check_noise(rows, residual)
         acted_on = _flags("acted_on", acted_on, rows)
-        return compiled.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
+        return propagation.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
 
     @takes_rows(GraphError, "factual")
     @checked(GraphError)
@@ -247,6 +269,173 @@ class StructuralCausalModel(ColumnEquations):
                 " as abduct(rows) gives."
             )
 
+    # What searches and measures ask for, by position and column; nothing is checked here.
+
+    @cached_property
+    def residual_size(self) -> int:
+        """How many numbers describe the noise of one row."""
+        return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)
+
+    @cached_property
+    def effects(self) -> tuple[int, ...]:
+        """The positions of the features that follow from others, causes before effects."""
+        return tuple(self._positions[name] for name in self.graph.order if name in self._propagated)
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """Which differences count when actions are separated from consequences."""
+        return Tolerances.of(self.codec)
+
+    @cached_property
+    def program(self) -> Program:
+        """The equations as kernels take them."""
+        return self.program_of((self.mechanisms,))
+
+    def program_of(self, models: Sequence[Mapping[str, Mechanism]]) -> Program:
+        """Return the program of several models' mechanisms over the same graph and rows."""
+        names = [name for name in self.graph.order if name in self.graph.endogenous]
+        tables, effects = EquationTables(), np.zeros((len(models), len(names)), EFFECT)
+        # An effect whose equation is not flat in every model is asked for as a function.
+        flat = {name for name in names if all(self._is_flat(name, own[name]) for own in models)}
+        for model, mechanisms in enumerate(models):
+            for place, name in enumerate(names):
+                mechanism: Any = mechanisms[name]
+                if name in flat:
+                    effects[model, place] = mechanism.record
+                    mechanism.write(tables, effects[model, place], self._positions)
+                record = effects[model, place]
+                record["position"], record["noise"] = self._positions[name], self._noise[name].start
+                record["is_cut"] = name not in self._propagated
+        tolerances = self.tolerances.table(self.codec)
+        return program_of(effects, tolerances, tables.parents, tables.weights)
+
+    def _is_flat(self, name: str, mechanism: Mechanism) -> bool:
+        """Whether a mechanism can be run by a kernel, on rows on the unit range."""
+        if not isinstance(mechanism, Linked) or mechanism.units != "unit":
+            return False
+        feature, schema = self.codec.schema[name], self.codec.schema
+        if isinstance(feature, Categorical) and not isinstance(mechanism, OfLevels):
+            return False
+        n_logits = mechanism.noise_size if mechanism.link == Link.CHOICE else 0
+        causes = [schema[cause] for cause in self.graph.parents(name)]
+        return is_flat(mechanism.equation, n_logits, causes)
+
+    def lacks(self, rows: Array) -> Array:
+        """Return flags ``(i, e)`` of the effects of rows ``(i, f)`` whose noise cannot be known.
+
+        There the effect itself or one of its causes is missing.
+        """
+        missing = self.codec.missing(rows)
+        flags = np.zeros((len(rows), len(self.graph.endogenous)), np.bool_)
+        if missing.any():
+            for place, name in enumerate(self.graph.endogenous):
+                used = [self._positions[used] for used in (name, *self.graph.parents(name))]
+                flags[:, place] = missing[:, used].any(-1)
+        return flags
+
+    def noise_of(self, position: int, rows: Array, lacks: Array, uniforms: Array) -> Array:
+        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` say that it lacks.
+
+        Levels are drawn with ``uniforms (i, w)``.
+        """
+        name, columns = self.codec.schema.names[position], np.moveaxis(rows, -1, 0)
+        parents, mechanism = self._parents(name, columns), self.mechanisms[name]
+        value = _in_units(self.codec, position, columns[position], mechanism.units)
+        noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
+        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | lacks).all()):
+            present = {cause: column[~lacks] for cause, column in parents.items()}
+            refuse_endless(name, mechanism, present)
+        return np.where(lacks[:, None], np.nan, noise)
+
+    def check_given(self, rows: Array) -> None:
+        """Raise a GraphError where an equation that was given fails on training rows ``(i, f)``."""
+        for name, lacks in zip(self.graph.endogenous, self.lacks(rows).T, strict=True):
+            if is_given(self.mechanisms[name]):
+                present = rows[~lacks]
+                if len(present):
+                    parents = self._parents(name, np.moveaxis(present, -1, 0))
+                    refuse_endless(name, self.mechanisms[name], parents, "training rows")
+
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # equations can lead anywhere
+    def outcome(self, position: int, columns: Array, residual: Array) -> Array:
+        """Return what causes in ``columns (f, …)`` give an effect, under noise ``(…, w)``."""
+        # Where a given equation gives NaN the value is infinite, which is beyond all limits; NaN
+        # would be a missing cell, which is within them.
+        name = self.codec.schema.names[position]
+        mechanism, noise = self.mechanisms[name], residual[..., self._noise[name]]
+        value = mechanism.respond(self._parents(name, columns), noise)
+        value = _to_unit(self.codec, position, value, mechanism.units)
+        if isinstance(self.codec.schema.features[position], Continuous) and is_given(mechanism):
+            value = np.where(np.isnan(value), np.inf, value)
+        return value
+
+    def is_known(self, position: int, residual: Array) -> Array:
+        """Return flags ``(…)`` of the noise ``(…, w)`` under which causes decide an effect."""
+        return ~np.isnan(residual[..., self._noise[self.codec.schema.names[position]].start])
+
+    def kept_chances(self, position: int, factual: Array, rows: Array) -> Array:
+        """Return the chances of a person's own level before and in rows ``(i, c, f)``.
+
+        Two arrays that broadcast to ``(i, c)``; none where the feature's levels have no chances.
+        """
+        name = self.codec.schema.names[position]
+        mechanism, level = self.mechanisms[name], factual[:, None, position]
+        if not isinstance(mechanism, OfLevels):
+            return np.empty((0, 1, 1))
+        now, then = (np.moveaxis(part, -1, 0) for part in (factual[:, None], rows))
+        each = [mechanism.chance(self._parents(name, part), level) for part in (now, then)]
+        return np.stack(np.broadcast_arrays(*each))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: self.codec.schema.position(name) for name in self.graph.nodes}
+
+    @cached_property
+    def _noise(self) -> dict[str, slice]:
+        """Where the noise of each endogenous feature stands in a residual."""
+        sizes = (self.mechanisms[name].noise_size for name in self.graph.endogenous)
+        places = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+        return dict(zip(self.graph.endogenous, places, strict=True))
+
+    @cached_property
+    def _propagated(self) -> frozenset[str]:
+        cut = {feature.name for feature in self.codec.schema if feature.action.has_no_causes}
+        return frozenset(self.graph.endogenous) - cut
+
+    def _parents(self, name: str, columns: Array) -> dict[str, Array]:
+        """Return the causes of a feature, in the units of its mechanism."""
+        units = self.mechanisms[name].units
+        causes = {cause: self._positions[cause] for cause in self.graph.parents(name)}
+        return {
+            cause: _in_units(self.codec, position, columns[position], units)
+            for cause, position in causes.items()
+        }
+
+
+def _in_units(codec: Codec, position: int, column: Array, units: Units) -> Array:
+    """Return a column in some units; missing values as 0, which every equation can read."""
+    if not isinstance(codec.schema.features[position], Continuous):
+        return np.maximum(column, 0)
+    column = np.nan_to_num(column, nan=0.0)
+    if units == "unit":
+        return column
+    return codec.raw_numbers(position, np.asarray(column))
+
+
+def _to_unit(codec: Codec, position: int, value: Array, units: Units) -> Array:
+    """Return the value that an equation in some units gave, numbers on the unit range."""
+    return value if units == "unit" else np.asarray(unit_numbers(codec, position, value))
+
+
+def draw_uniforms(rows: Array, seeds: Sequence[int], keys: Array | None, size: int) -> Array:
+    """Return numbers ``(s, i, size)`` between 0 and 1 of each seed, from the streams of rows.
+
+    ``keys (i,)`` are what the streams depend on beside the seed; by default the rows' positions.
+    """
+    keys = np.arange(len(rows)) if keys is None else keys
+    streams = RowStreams.of_each(seeds, keys)
+    return streams.uniforms(0, Purpose.NOISE, size).reshape(len(seeds), len(rows), size)
+
 
 def _flags(name: str, flags: Array, rows: Array) -> Array:
     """Return flags in the shape of rows, or say why they are none."""
@@ -270,4 +459,4 @@ def split_actions(
 ) -> Actions:
     """Return what ``scm.actions`` does, of arrays that are known to fit."""
     known = scm.abduct(factual) if residual is None else residual
-    return compiled.separate(scm.program, scm.outcome, factual, rows, known, acting)
+    return propagation.separate(scm.program, scm.outcome, factual, rows, known, acting)

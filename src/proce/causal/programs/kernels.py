@@ -1,4 +1,5 @@
-"""What follows from actions, candidate by candidate.
+"""What explains people, what follows from actions, and how far it is off, for numba.
+
 
 Rows ``(n, f)`` are the candidates of several people, equally many of each, one person after the
 other. They are worked on in blocks that fit the cache; what a row gets does not depend on its
@@ -9,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Floats, Ints
-from proce.causal.programs.links import respond
+from proce.arrays import MIN_DIFFERENCE, Flags, Floats, Ints
+from proce.causal.programs.links import chance, explain, respond
 from proce.causal.programs.program import (
     Candidates,
     Given,
@@ -22,29 +23,18 @@ from proce.causal.programs.program import (
     Told,
 )
 from proce.causal.programs.responses import BLOCK, Workspace, predict, workspace
-from proce.compiled.cells import on_grid
+from proce.compiled.cells import cell_gap, known_or_first, on_grid
 from proce.compiled.kernel import ZERO, kernel, part
+from proce.losses import MIN_CHANCE
 
 
 class Block(NamedTuple):
-    """Rows that are worked on at once.
+    """Rows that are worked on at once."""
 
-    Attributes
-    ----------
-    begin
-        Where they stand among all rows.
-    rows
-        ``(c, f)``.
-    owners
-        ``(c,)``, the positions of the people whose rows they are.
-    noise
-        ``(i, w)``, of each person.
-    """
-
-    begin: int
-    rows: Floats
-    owners: Ints
-    noise: Floats
+    begin: int  # where they stand among all rows
+    rows: Floats  # (c, f)
+    owners: Ints  # (c,), the positions of the people whose rows they are
+    noise: Floats  # (i, w), of each person
 
 
 @part
@@ -205,3 +195,102 @@ def propagate(
                     size = abs(own) if abs(own) > 1 else 1.0
                     if not abs(value - own) <= rounding * size:
                         now[row - begin, f] = value
+
+
+@kernel
+def measure_gaps(
+    program: Program,
+    run: Run,
+    people: People,
+    candidates: Candidates,
+    given: Given,
+    gaps: Floats,
+) -> None:
+    """Write the gap of each effect of a run, in rows ``(n, f)``; it is 0 where nothing follows.
+
+    The gap of a level that is kept counts by the share of its chance that is lost.
+    """
+    (start, stop), (factual, residual), (rows, _, n_candidates) = run, people, candidates
+    work, weights = workspace(program), program.weights
+    values, decides, predicted = work.values, work.decides, work.predicted
+    places, chances = np.empty(BLOCK, np.int64), np.empty(len(factual))
+    for place in range(start, stop):
+        effect = program.effects[0, place]
+        if effect.is_cut:
+            continue
+        f, is_given = effect.position, effect.link == Link.GIVEN
+        reach = program.tolerances[f].reach
+        is_categorical = program.tolerances[f].is_categorical == 1
+        loses_chance = is_categorical or effect.link == Link.ORDERED
+        if is_given:
+            loses_chance = len(given[1]) > 0
+        elif loses_chance:
+            for begin in range(0, len(factual), BLOCK):
+                end = min(begin + BLOCK, len(factual))
+                predict(program, ZERO, place, factual[begin:end], work)
+                for i in range(begin, end):
+                    chances[i] = chance(effect, weights, predicted, i - begin, factual[i, f])
+        for begin in range(0, len(rows), BLOCK):
+            end = min(begin + BLOCK, len(rows))
+            owners = places[: end - begin]
+            find_owners(begin, n_candidates, owners)
+            block = Block(begin, rows[begin:end], owners, residual)
+            follow(program, ZERO, place, block, given, work)
+            for row in range(begin, end):
+                c, owner = row - begin, owners[row - begin]
+                own = rows[row, f]
+                gap = cell_gap(own, values[c], reach, is_categorical) if decides[c] else 0.0
+                if loses_chance and gap > 0 and own == factual[owner, f]:
+                    if is_given:
+                        before, after = given[1][0, row], given[1][1, row]
+                    else:
+                        before, after = chances[owner], chance(effect, weights, predicted, c, own)
+                    gap *= lost_share(before, after)
+                gaps[row, f] = gap
+
+
+@part
+def lost_share(before: float, after: float) -> float:
+    """Return the share of its chance that a level loses; next to none before counts as some."""
+    return max(1 - after / max(before, MIN_CHANCE), 0.0)
+
+
+@kernel
+def abduct(
+    program: Program,
+    rows: Floats,
+    uniforms: Floats,
+    lacks: Flags,
+    noise: Floats,
+) -> None:
+    """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model.
+
+    It is NaN where the flags ``(n, e)`` say that an effect or a cause of it is missing. Where many
+    noises explain a level, one is drawn with ``uniforms (m, n, w)``. The noise of an effect that is
+    not compiled is left alone.
+    """
+    work, values = workspace(program), np.empty(BLOCK)
+    for model in range(program.effects.shape[0]):
+        for begin in range(0, len(rows), BLOCK):
+            end = min(begin + BLOCK, len(rows))
+            for place in range(program.effects.shape[1]):
+                effect = program.effects[model, place]
+                if effect.link == Link.GIVEN:
+                    continue
+                predict(program, model, place, rows[begin:end], work)
+                f, own = effect.position, values[: end - begin]
+                is_number = program.tolerances[f].is_number == 1
+                for row in range(begin, end):
+                    own[row - begin] = known_or_first(rows[row, f], is_number)
+                explain(
+                    effect,
+                    program.weights,
+                    work.predicted,
+                    own,
+                    uniforms[model, begin:end],
+                    noise[model, begin:end],
+                )
+                for row in range(begin, end):
+                    if lacks[row, place]:
+                        for output in range(effect.n_outputs):
+                            noise[model, row, effect.noise + output] = np.nan

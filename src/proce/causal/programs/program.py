@@ -5,6 +5,7 @@ itself, or the one level that a categorical parent has. A kernel therefore looks
 instead of building the columns.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -90,29 +91,18 @@ TOLERANCE = np.dtype(
     ]
 )
 
+_NO_TOLERANCES = np.empty(0, TOLERANCE)
+
 
 class Program(NamedTuple):
-    """All endogenous features of causal models of one graph, causes before effects.
+    """All endogenous features of causal models of one graph, causes before effects."""
 
-    Attributes
-    ----------
-    effects
-        ``(m, e)`` records `EFFECT`, of each model and effect.
-    parents
-        ``(p,)`` records `PARENT`, of each parent of each equation.
-    weights
-        ``(w,)``, the weights, knots and thresholds of all equations, one after the other.
-    tolerances
-        ``(f,)`` records `TOLERANCE`: which differences of a feature count.
-    runs
-        ``(r, 2)``, the first effect of each run and the one after its last; all runs but the first
-        begin with an effect that follows and is not compiled.
-    """
-
-    effects: Table
-    parents: Table
-    weights: Floats
-    tolerances: Table
+    effects: Table  # (m, e) records `EFFECT`, of each model and effect
+    parents: Table  # (p,) records `PARENT`, of each parent of each equation
+    weights: Floats  # (w,), the weights, knots and thresholds of all equations, one after the other
+    tolerances: Table  # (f,) records `TOLERANCE`: which differences of a feature count
+    # (r, 2), the first effect of each run and the one after its last; all runs but the first
+    # begin with an effect that follows and is not compiled
     runs: Ints
 
     @property
@@ -127,3 +117,14 @@ def runs_of(effects: Table) -> Ints:
     is_asked = (first["link"] == Link.GIVEN.value) & (first["is_cut"] == 0)
     starts = [0, *is_asked.nonzero()[0].tolist()]
     return np.array([*zip(starts, [*starts[1:], len(first)], strict=True)], np.int64)
+
+
+def program_of(
+    effects: Table,  # (m, e)
+    tolerances: Table = _NO_TOLERANCES,
+    parents: Sequence[tuple[float, ...]] = (),
+    weights: Sequence[Floats] = (),
+) -> Program:
+    """Return the program of effects whose parents and weights stand one behind the other."""
+    flat = np.concatenate([np.empty(0), *weights])
+    return Program(effects, np.array(list(parents), PARENT), flat, tolerances, runs_of(effects))

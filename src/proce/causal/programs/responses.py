@@ -20,25 +20,13 @@ _LARGEST = np.finfo(np.float64).max
 
 
 class Workspace(NamedTuple):
-    """Memory that the equations of a program need for a block of rows.
+    """Memory that the equations of a program need for a block of rows."""
 
-    Attributes
-    ----------
-    columns, amounts
-        ``(p, c)``, the active column of each parent, and what stands in it.
-    slopes
-        ``(c,)``.
-    predicted
-        ``(o, c)``, what an equation gives without its noise, or its logits.
-    values, decides
-        ``(c,)``, what causes lead to with the noise, and whether they decide it.
-    """
-
-    columns: Ints
+    columns: Ints  # (p, c), the active column of each parent, and what stands in it
     amounts: Floats
-    slopes: Floats
-    predicted: Floats
-    values: Floats
+    slopes: Floats  # (c,)
+    predicted: Floats  # (o, c), what an equation gives without its noise, or its logits
+    values: Floats  # (c,), what causes lead to with the noise, and whether they decide it
     decides: Flags
 
 

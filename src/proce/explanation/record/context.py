@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from proce.causal.graphs.origin import EDITED, GIVEN
+from proce.causal.graphs.dag import EDITED, GIVEN
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec, Level
 from proce.schema.features.brief import cut, named

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from proce.arrays import Flags
-from proce.causal.graphs.unknown import unknown_causes
+from proce.causal.graphs.features import unknown_causes
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import SURE, Counterfactuals
 from proce.explanation.record.outcome import Change

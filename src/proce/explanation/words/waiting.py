@@ -7,7 +7,7 @@ from proce.explanation.record.counterfactuals import OPEN_ABOVE
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import change_texts, joined, name_text
 from proce.schema import Action
-from proce.schema.features.time_units import time_unit
+from proce.schema.features.feature import time_unit
 
 
 def is_waiting(cell: ChangedCell) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Ensemble
-from proce.causal.graphs.unknown import unknown_causes
+from proce.causal.graphs.features import unknown_causes
 from proce.classifier import Classifier, kept_by
 from proce.explanation import Counterfactuals, done_by_hand, has_moved
 from proce.methods.fitting.fitted import FittedParts

@@ -15,7 +15,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Mechanism
-from proce.causal.equations.mechanism import Equation
+from proce.causal.equations.terms import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from proce.causal.equations.saved_mechanism import SavedMechanism
-from proce.causal.models.saved import SavedModel
+from proce.causal.models.saved import SavedMechanism, SavedModel
 from proce.classifier.saved import SavedClassifier
 from proce.errors import PersistenceError
 from proce.files import read_bytes

@@ -7,7 +7,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Ensemble, Mechanism, StructuralCausalModel
-from proce.causal.equations.mechanism import Equation
+from proce.causal.equations.terms import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier, as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier

@@ -1,22 +1,128 @@
 """The features of a row, and how a person may act on each."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from enum import StrEnum
 from typing import Any
 
-from proce.errors import SchemaError
-from proce.schema.features.action import Action as Action
+from proce.arguments import brief, is_listed
+from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import brief_repr
-from proce.schema.features.checks import (
-    check_name,
-    checked_action,
-    checked_columns,
-    checked_range,
-    finite_number,
-)
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.features.naming import checked_unit, checked_words
-from proce.schema.features.time_units import time_unit
+
+
+class Action(StrEnum):
+    """How a feature may move.
+
+    ``free``, ``increase`` and ``decrease`` can be acted on. ``indirect`` is never acted on
+    or held: it moves only as a consequence of something else. ``waits`` is time: it rises by
+    waiting, together with all other such features, and is not something one does. ``fixed`` never
+    moves. Edges into what waits or is fixed are cut for that person, and the result says so.
+    """
+
+    FREE = "free"
+    INCREASE = "increase"
+    DECREASE = "decrease"
+    WAITS = "waits"
+    INDIRECT = "indirect"
+    FIXED = "fixed"
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a person can act on a feature, or hold it."""
+        return self in (Action.FREE, Action.INCREASE, Action.DECREASE)
+
+    @property
+    def has_no_causes(self) -> bool:
+        """Whether edges into a feature are cut: nothing moves it, or time alone."""
+        return self in (Action.FIXED, Action.WAITS)
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Action":
+        known = [action.value for action in cls]
+        raise SchemaError(
+            f"unknown action {value!r}; expected one of {', '.join(known)}."
+            + did_you_mean(value, known)
+        )
+
+
+_DAYS_PER_YEAR = 365.25
+YEARS_PER_UNIT = {
+    "year": 1.0,
+    "month": 1 / 12,
+    "week": 7 / _DAYS_PER_YEAR,
+    "day": 1 / _DAYS_PER_YEAR,
+}
+_SPELLINGS = {
+    **dict.fromkeys(("year", "years", "yr", "yrs", "y"), "year"),
+    **dict.fromkeys(("month", "months", "mo", "mos"), "month"),
+    **dict.fromkeys(("week", "weeks", "wk", "wks"), "week"),
+    **dict.fromkeys(("day", "days", "d"), "day"),
+}
+
+
+def time_unit(unit: str | None) -> str | None:
+    """Return ``year``, ``month``, ``week`` or ``day``; ``None`` where a unit is none of time.
+
+    A feature without a unit is counted in years.
+    """
+    return "year" if unit is None else _SPELLINGS.get(unit.strip().rstrip(".").lower())
+
+
+def check_name(name: object) -> None:
+    """Refuse what cannot name a feature."""
+    if not isinstance(name, str) or not name:
+        raise SchemaError(
+            f"feature name {name!r} is not a non-empty string; rename the column,"
+            " for example with frame.columns = [str(c) for c in frame.columns]."
+        )
+
+
+def finite_number(name: str, what: str, value: Any) -> float:
+    """Return a finite number, or say which field of a feature is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, (str, bool)) or not math.isfinite(number):
+        raise SchemaError(f"feature {name!r}: {what} is {value!r}; expected a finite number.")
+    return number
+
+
+def checked_range(name: str, limits: Any) -> tuple[float, float]:
+    """Return the two ends of a permitted range, the lower first."""
+    if not isinstance(limits, Sequence) or isinstance(limits, str) or len(limits) != 2:
+        raise SchemaError(f"feature {name!r}: range is {limits!r}; expected (low, high).")
+    low, high = (finite_number(name, "a limit of the range", limit) for limit in limits)
+    if low > high:
+        raise SchemaError(
+            f"feature {name!r}: range ({low:g}, {high:g}) is empty; write the lower limit first."
+        )
+    return low, high
+
+
+def checked_action(name: str, action: Any) -> Action:
+    """Return how a feature may move, or say why it cannot."""
+    if not isinstance(action, str):
+        raise SchemaError(
+            f"feature {name!r}: action is {brief(action)}; expected one of"
+            f" {', '.join(known.value for known in Action)}."
+        )
+    return Action(action)
+
+
+def checked_columns(name: str, columns: Any) -> tuple[str, ...]:
+    """Return the columns of a one-hot feature, or say what is wrong with them."""
+    names = tuple(columns) if is_listed(columns) else None
+    if names is None or not all(isinstance(column, str) for column in names):
+        raise SchemaError(
+            f"feature {name!r}: one_hot is {brief(columns)}; expected a list of column names, one"
+            " for each level."
+        )
+    return names
+
 
 MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half of it is none

@@ -60,18 +60,12 @@ def spoken_name(name: str) -> str:
     return " ".join(word if _is_acronym(word) else _small(word) for word in words) or name
 
 
-def checked_words(what: str, text: Any, max_length: int = MAX_WORDS_LENGTH) -> str:
-    """Return words that a person gave, without blanks around them, or say what is wrong.
-
-    Parameters
-    ----------
-    what
-        What the words are, for the error: ``feature 'age': label``.
-    text
-        The words.
-    max_length
-        How long they may be.
-    """
+def checked_words(
+    what: str,  # what the words are, for the error: `feature 'age': label`
+    text: Any,
+    max_length: int = MAX_WORDS_LENGTH,  # how long they may be
+) -> str:
+    """Return words that a person gave, without blanks around them, or say what is wrong."""
     if not isinstance(text, str) or not text.strip():
         raise SchemaError(f"{what} is {_excerpt(text)}; expected some words, or leave it out.")
     words = text.strip(" ")

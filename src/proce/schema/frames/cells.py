@@ -5,8 +5,8 @@ and :mod:`proce.batch.reading.typed` reads files. Whoever calls words the error 
 not fit.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -120,3 +120,29 @@ def _parse_level(text: str, kind: str) -> Level:
     if kind == "flag":
         return _FLAG_TEXTS.get(text.strip().lower(), text)
     return float(text) if kind == "number" and is_number_text(text) else text
+
+
+Value = TypeVar("Value")
+
+_MAX_KNOWN = 512
+
+
+class Remembered(Generic[Value]):
+    """Values that belong to some objects, which are told apart by identity.
+
+    The objects are kept too, so that no other object can take the identity of one of them. Their
+    number is limited: at the limit everything is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[tuple[Any, ...], Value]] = {}
+
+    def get(self, make: Callable[..., Value], *objects: Any) -> Value:
+        """Return what belongs to some objects, made from them when they are first seen."""
+        key = tuple(map(id, objects))
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            known = self._known[key] = objects, make(*objects)
+        return known[1]

@@ -19,22 +19,14 @@ from proce.schema.frames.pandas_columns import Integers, LevelColumn, pandas_col
 
 @dataclass(frozen=True)
 class Layout:
-    """How a frame looked.
+    """How a frame looked."""
 
-    Attributes
-    ----------
-    library, columns, dtypes
-        The library that made the frame, and its columns with their dtypes.
-    missing
-        How a column marks a missing cell, for columns of objects or floats.
-    index, header
-        The row index and the column index of a pandas frame; ``None`` for other libraries.
-    """
-
-    library: nw.Implementation
+    library: nw.Implementation  # the library that made the frame, and its columns with their dtypes
     columns: tuple[str, ...]
     dtypes: dict[str, Any]
+    # how a column marks a missing cell, for columns of objects or floats
     missing: dict[str, Any] = field(default_factory=dict)
+    # the row index and the column index of a pandas frame; `None` for other libraries
     index: Any = None
     header: Any = None
 

@@ -16,10 +16,10 @@ from proce.schema.features.levels import Level, level_key, level_type
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
+    Remembered,
     is_missing,
     level_codes,
 )
-from proce.schema.frames.remembered import Remembered
 
 Integers = NDArray[np.integer[Any]]
 
@@ -106,18 +106,12 @@ def _positions_of(levels: tuple[Level, ...]) -> dict[tuple[str, Level], int]:
     return {level_key(level): code for code, level in enumerate(levels)}
 
 
-def pandas_column(values: LevelColumn | Floats, dtype: Any, missing: Any) -> Any:
-    """Return values as a column of a dtype, or of one that can hold missing cells.
-
-    Parameters
-    ----------
-    values
-        The values, NaN or -1 where missing.
-    dtype
-        The wanted dtype.
-    missing
-        How a column of objects marks a missing cell.
-    """
+def pandas_column(
+    values: LevelColumn | Floats,  # the values, NaN or -1 where missing
+    dtype: Any,  # the wanted dtype
+    missing: Any,  # how a column of objects marks a missing cell
+) -> Any:
+    """Return values as a column of a dtype, or of one that can hold missing cells."""
     if isinstance(values, LevelColumn):
         return _pandas_levels(values, dtype, missing)
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":

@@ -72,23 +72,18 @@ class _LeftOpenError(Exception):
 
 
 def conflict(
-    rules: Sequence[Rule], factual: Array, max_programs: int = MAX_PROGRAMS
+    rules: Sequence[Rule],  # rules of one codec; those with `~>` are passed over
+    # encoded rows (i, f). A rule never blocks a row that lacks a value it needs, so nothing is
+    # said of features that are missing in some of them.
+    factual: Array,
+    # how many linear programs may be solved for a set of rules before it is left open
+    max_programs: int = MAX_PROGRAMS,
 ) -> tuple[Rule, ...]:
     """Return rules that contradict each other, none of which can be left out.
 
     No counterfactual can obey these rules, whatever the limits and the model, for any factual row
     within the range of the training rows and of those given. The result is empty where no
     contradiction was proved.
-
-    Parameters
-    ----------
-    rules
-        Rules of one codec; those with ``~>`` are passed over.
-    factual
-        Encoded rows ``(i, f)``. A rule never blocks a row that lacks a value it needs, so
-        nothing is said of features that are missing in some of them.
-    max_programs
-        How many linear programs may be solved for a set of rules before it is left open.
     """
     kept = [rule for rule in rules if rule.dependence is None]
     tried = factual[:_MAX_TRIED_ROWS]

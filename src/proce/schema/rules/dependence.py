@@ -19,22 +19,13 @@ MIN_MOVE = 2e-3  # of the unit range: less than this is not following
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The causes and the effect of a rule with ``~>``.
+    """The causes and the effect of a rule with ``~>``."""
 
-    Attributes
-    ----------
-    causes, effect
-        Their names.
-    cells
-        Of each cause, then of the effect: where it stands in the factual row and in the candidate.
-    units
-        The changes that count as 1, in the same order.
-    """
-
-    causes: tuple[str, ...]
+    causes: tuple[str, ...]  # their names
     effect: str
+    # of each cause, then of the effect: where it stands in the factual row and in the candidate
     cells: tuple[tuple[FeatureReference, FeatureReference], ...]
-    units: tuple[float, ...]
+    units: tuple[float, ...]  # the changes that count as 1, in the same order
 
     @property
     def references(self) -> frozenset[FeatureReference]:

@@ -65,25 +65,15 @@ _Line = tuple[int, int, tuple[float, float, float]]  # a step, the cell that it 
 
 
 class RuleProgram(NamedTuple):
-    """Rules that a kernel runs over candidates.
+    """Rules that a kernel runs over candidates."""
 
-    Attributes
-    ----------
-    cells
-        ``(r, 3)``, what the rules read: 1 for the candidate or 0 for the factual row, the
-        position of the feature, and 1 for a number or 0 for a level.
-    units
-        ``(r, 5)``, what turns the entries into raw units; see :attr:`Codec.raw_units`.
-    steps
-        ``(s, 2)``, a :class:`Step`, and the cell that it reads or the number of its rule.
-    numbers
-        ``(s, 3)``: the number that is pushed; the largest divisor that is zero; the gap that
-        counts as 1, the margin and the largest gap of a comparison.
-    """
-
+    # (r, 3), what the rules read: 1 for the candidate or 0 for the factual row, the position of
+    # the feature, and 1 for a number or 0 for a level
     cells: Ints
-    units: Floats
-    steps: Ints
+    units: Floats  # (r, 5), what turns the entries into raw units; see `raw_units`
+    steps: Ints  # (s, 2), a `Step`, and the cell that it reads or the number of its rule
+    # (s, 3): the number that is pushed; the largest divisor that is zero; the gap that counts as
+    # 1, the margin and the largest gap of a comparison
     numbers: Floats
 
     @classmethod
@@ -181,19 +171,12 @@ _AT_MOST, _ABOVE, _EQUAL, _UNEQUAL, _NOT, _AND, _OR, _IMPLIES, _RULE = range(6, 
 
 
 class _Stacks(NamedTuple):
-    """The stacks of a program, for all candidates of an instance side by side.
+    """The stacks of a program, for all candidates of an instance side by side."""
 
-    Attributes
-    ----------
-    quantity, missing
-        ``(steps, c)``, the quantities, and whether a cell that they are computed from is missing.
-    to_true, to_false
-        ``(steps, c)``, how far the conditions are from being true and from being false.
-    """
-
+    # (steps, c), the quantities, and whether a cell that they are computed from is missing
     quantity: Floats
     missing: Flags
-    to_true: Floats
+    to_true: Floats  # (steps, c), how far the conditions are from being true and from being false
     to_false: Floats
 
 

@@ -26,20 +26,11 @@ class FeatureReference:
     """A reference to a feature of one of the two rows, such as ``cf.age``.
 
     It stands for a value in raw units or for the code of a level; NaN where that is missing.
-
-    Attributes
-    ----------
-    row
-        ``cf`` for the counterfactual, ``x`` for the factual row.
-    position
-        Of the feature in the schema.
-    span, size
-        How far the feature ranges, and how large it gets.
     """
 
-    row: Literal["cf", "x"]
-    position: int
-    span: float = 0.0
+    row: Literal["cf", "x"]  # `cf` for the counterfactual, `x` for the factual row
+    position: int  # of the feature in the schema
+    span: float = 0.0  # how far the feature ranges, and how large it gets
     size: float = 0.0
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proce import CausalGraph, ProCE
-from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.dag import Origin
 from proce.methods.fitting.fitted import RowsLeftOut
 from proce.server.desk import Desk, RequestError
 

@@ -10,10 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from proce.causal import CausalGraph
-from proce.causal.graphs.dag import Dag
-from proce.causal.graphs.dagitty_text import read_dagitty
-from proce.causal.graphs.edges import Edge
-from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.dag import Dag, Edge, Origin
+from proce.causal.graphs.text import read_dagitty
 from proce.errors import GraphError
 from proce.methods import ProCE
 from proce.server.desk.asked.names import brief, listed, near
