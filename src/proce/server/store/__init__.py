@@ -18,7 +18,6 @@ from proce.server.store.retention import Retention
 from proce.server.store.store import Store
 from proce.server.store.threads import StoreThreads
 from proce.server.store.upkeep import keep_within
-from proce.server.store.withheld import for_applicant
 
 __all__ = [
     "ENDED",
@@ -31,6 +30,5 @@ __all__ = [
     "Status",
     "Store",
     "StoreThreads",
-    "for_applicant",
     "keep_within",
 ]

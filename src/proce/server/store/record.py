@@ -1,11 +1,14 @@
 """What the store gives back: records without their results, pages of them, saved views."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from proce.schema.redaction import Redaction
 
 Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 UNFINISHED: tuple[Status, ...] = ("queued", "running")
+_WITHHELD_ERROR = "the explanation failed. An auditor's view of this record says why."
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled", "interrupted")
 
 
@@ -51,6 +54,20 @@ class Record:
     def ended(self) -> bool:
         """Whether the record can no longer change."""
         return self.status in ENDED
+
+    def redacted(self, redaction: Redaction) -> Self:
+        """Return the record as an applicant may see it; row numbers hold no values and stay.
+
+        Why an auditor's explanation failed is not told: the words may speak of a protected feature
+        in ways that no list of names has.
+        """
+        if not redaction:
+            return self
+        error = self.error
+        is_an_auditors = self.status == "failed" and self.role != "applicant"
+        if error is not None and (is_an_auditors or redaction.in_error(error)):
+            error = _WITHHELD_ERROR
+        return replace(self, request=redaction.options(self.request), error=error)
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as JSON-ready values, times in ISO 8601."""
