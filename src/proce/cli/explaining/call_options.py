@@ -1,52 +1,22 @@
 """The options of ``proce explain`` that go to the call of the explainer."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from proce.errors import ModelError
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 
 if TYPE_CHECKING:
-    from proce.explanation import Explanations
     from proce.methods import ProCE
-    from proce.schema import Level
 
 
-@dataclass(frozen=True)
-class CallOptions:
-    """The options of ``ProCE.explain`` that the command line sets."""
-
-    target: Any
-    n: int
-    pick: str
-    vary: list[str] | None
-    ranges: "dict[str, tuple[Level, Level]]"
-    max_changes: int | None
-    min_probability: float | None
-    rules: tuple[str, ...]
-    keep_front: bool | None
-    causal: str | None
-    robust: float | None
-    models: int | None
-
-    def explain(self, explainer: "ProCE", table: Any, progress: Any) -> "Explanations":
-        """Explain the rows of a table with these options."""
-        return explainer.explain(
-            table,
-            target=self.target,
-            n=self.n,
-            pick=self.pick,  # type: ignore[arg-type] # explain() refuses what it does not know
-            vary=self.vary,
-            ranges=self.ranges,
-            max_changes=self.max_changes,
-            min_probability=self.min_probability,
-            rules=self.rules,
-            keep_front=self.keep_front,
-            causal=self.causal,
-            robust=self.robust,
-            models=self.models,
-            progress=progress,
-        )
+def call_option(name: str, *flags: str, metavar: str, form: str = "") -> Any:
+    """Return the command's option for one of the call, in its declared words."""
+    option = EXPLAIN_OPTIONS[name]
+    least = 1 if option.bounds is not None and option.bounds.whole else None
+    return typer.Option(*flags, metavar=metavar, help=option.help + form, min=least)
 
 
 def require_refits(

@@ -7,7 +7,7 @@ from typing import Any
 from proce.arrays import Array
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.errors import GraphError, did_you_mean
-from proce.methods.calls.options import checked_texts
+from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.rules import BoundRule, bind_rules, refuse_contradiction
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import fit_refits, resolve_mode

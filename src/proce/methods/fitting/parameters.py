@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from proce.methods.calls.construction import changed_parameters, checked_class_labels, require_fit
-from proce.methods.calls.options import checked_texts
+from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.fitting.causes import with_graph
 from proce.methods.fitting.fitted import FittedParts

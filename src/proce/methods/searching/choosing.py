@@ -14,7 +14,7 @@ from proce.compiled.cells import unit_gap
 from proce.compiled.copies import first_of_each, rounded
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
-from proce.methods.calls.options import Pick
+from proce.methods.calls.explain_options import Pick
 from proce.methods.searching.chances import as_sure
 from proce.search.crowding import on_range
 from proce.search.survival import Candidates, survive

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from proce.errors import SchemaError, did_you_mean
 
+MIN_EFFORT, MAX_EFFORT = 0.1, 10.0  # how hard a change is; 1 is usual
+
 
 class Action(StrEnum):
     """How a feature may move.

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from proce.errors import SchemaError
+from proce.schema.features.action import MAX_EFFORT, MIN_EFFORT
 from proce.schema.features.action import Action as Action
 from proce.schema.features.brief import brief_repr
 from proce.schema.features.checks import (
@@ -18,7 +19,6 @@ from proce.schema.features.levels import Level, checked_avoid, checked_labels, c
 from proce.schema.features.naming import checked_unit, checked_words
 from proce.schema.features.time_units import time_unit
 
-MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half of it is none
 
 

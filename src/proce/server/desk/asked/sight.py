@@ -1,8 +1,9 @@
 """What somebody may see of an explainer: an applicant no protected feature, an auditor all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
@@ -80,6 +81,10 @@ class Sight:
     def told(self, texts: Sequence[str]) -> list[str]:
         """Return the sentences and rules that may be told."""
         return self._redaction.rules(texts)
+
+    def options(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request without what the view does not show."""
+        return self._redaction.options(request)
 
     def values(self, raw: Array) -> list[dict[str, Level | None]]:
         """Return rows ``(n, f)`` in raw units and level codes as plain values by feature."""
