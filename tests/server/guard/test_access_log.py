@@ -28,7 +28,7 @@ def test_requests_are_counted_by_template_method_and_status() -> None:
     for number in range(3):
         call(AccessLog(routed("/explanations/{id}"), metrics), f"/explanations/{number}")
     call(AccessLog(routed("/explanations/{id}", 404), metrics), "/explanations/x", "DELETE")
-    lines = metrics.text().decode().splitlines()
+    lines = metrics.text().splitlines()
     name = "proce_http_requests_total"
     labels = 'method="GET",route="/explanations/{id}",status="200"'
     assert f"{name}{{{labels}}} 3.0" in lines
@@ -43,7 +43,7 @@ def test_a_histogram_counts_up_to_its_bounds() -> None:
         metrics.request("/", "GET", 200, seconds)
     found = {
         line.partition('le="')[2].partition('"')[0]: line.rpartition(" ")[2]
-        for line in metrics.text().decode().decode().splitlines()
+        for line in metrics.text().splitlines()
         if "_bucket" in line
     }
     assert (found["0.005"], found["0.1"], found["0.25"]) == ("2.0", "2.0", "3.0")
@@ -54,7 +54,7 @@ def test_what_clients_send_cannot_make_the_metrics_grow() -> None:
     metrics = Metrics()
     for number in range(30):
         call(AccessLog(answering(404), metrics), f"/{number}", f"METHOD{number % 7}")
-    text = metrics.text().decode()
+    text = metrics.text()
     assert 'method="OTHER",route="none",status="404"} 30.0' in text
     assert text.count("proce_http_requests_total{") == 1
 
@@ -63,7 +63,7 @@ def test_states_are_asked_for_when_the_metrics_are_read() -> None:
     metrics, length = Metrics(), [1]
     metrics.state("proce_queue_length", "Waiting.", lambda: length[0])
     length[0] = 5
-    lines = metrics.text().decode().splitlines()
+    lines = metrics.text().splitlines()
     assert "proce_queue_length 5.0" in lines
     assert "# TYPE proce_queue_length gauge" in lines
     (memory,) = [line for line in lines if line.startswith("process_resident_memory_bytes")]
@@ -74,8 +74,8 @@ def test_states_are_asked_for_when_the_metrics_are_read() -> None:
 def test_two_services_of_a_process_count_for_themselves() -> None:
     first, second = Metrics(), Metrics()
     first.request("/", "GET", 200, 0.1)
-    assert "proce_http_requests_total{" in first.text().decode()
-    assert "proce_http_requests_total{" not in second.text().decode()
+    assert "proce_http_requests_total{" in first.text()
+    assert "proce_http_requests_total{" not in second.text()
 
 
 def test_the_log_has_no_query_no_token_and_no_body(caplog: pytest.LogCaptureFixture) -> None:
@@ -113,4 +113,4 @@ def test_an_answer_that_never_came_is_counted_too() -> None:
     metrics = Metrics()
     with pytest.raises(ZeroDivisionError):
         call(AccessLog(broken, metrics))
-    assert 'status="499"} 1.0' in metrics.text().decode()
+    assert 'status="499"} 1.0' in metrics.text()

@@ -53,6 +53,6 @@ class Metrics:
         """Tell what a collector tells, too."""
         self._registry.register(collector)
 
-    def text(self) -> bytes:
+    def text(self) -> str:
         """Return everything as text."""
-        return generate_latest(self._registry)
+        return generate_latest(self._registry).decode()
