@@ -28,8 +28,6 @@ from typing import (
     get_type_hints,
 )
 
-import numpy as np
-
 from proce.errors import ProceError
 
 Given = ParamSpec("Given")
@@ -155,6 +153,12 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False, of Python or of NumPy."""
+    numpy = sys.modules.get("numpy")  # without which nobody has a value of its kind
+    return isinstance(value, bool) or (numpy is not None and isinstance(value, numpy.bool_))
+
+
 @cache
 def _kinds_of_parameters(
     function: Any,
@@ -254,7 +258,7 @@ _PLAIN: dict[Any, Kind | None] = {
     Any: None,
     object: None,
     NoneType: Kind(lambda value: value is None, "None"),
-    bool: Kind(lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    bool: Kind(is_truth, "True or False"),
     int: Kind(is_whole, "a whole number"),
     float: Kind(is_number, "a number"),
     str: Kind(lambda value: isinstance(value, str), "a text"),

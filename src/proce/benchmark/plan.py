@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError, did_you_mean
-from proce.methods.calls.options import Pick
+from proce.methods.calls.explain_options import Pick
 
 MethodName = Literal[
     "ProCE", "Wachter", "GrowingSpheres", "Certifai", "Dice", "Face", "Cchvae", "Nearest", "Ceiling"

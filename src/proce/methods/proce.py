@@ -8,8 +8,9 @@ from proce.arguments import checked
 from proce.classifier import Classifier
 from proce.errors import PersistenceError
 from proce.explanation import Explanations
+from proce.methods.calls.explain_options import Pick, check_callback
 from proce.methods.calls.method import ProgressCallback, closing
-from proce.methods.calls.options import Options, Pick, check_callback, checked_texts, none_if_empty
+from proce.methods.calls.options import Options
 from proce.methods.fitting.estimator import FittedEstimator
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.other_models import other_models
@@ -153,7 +154,8 @@ class ProCE(FittedEstimator):
             times as far as the closest, or the ``first`` of the last population, as in the paper.
             What is typical is learned when it is first asked for, which takes some seconds.
         vary
-            The names of the features that may be acted on; others may still follow from them.
+            The features that may be acted on; by default all that may move. Others may still follow
+            from them.
         ranges
             ``{name: (low, high)}``, limits of the final values, in raw units.
         max_changes
@@ -164,7 +166,7 @@ class ProCE(FittedEstimator):
             The least probability of the target; by default the decision threshold plus the margin
             of the settings.
         rules
-            Further rules for this call.
+            Further rules, such as 'cf.age >= x.age', for this call.
         max_evaluations
             The most candidates that a search evaluates for each row. Where the margin cannot be
             had, there is a second search without it.
@@ -189,12 +191,12 @@ class ProCE(FittedEstimator):
             target=target,
             n=n,
             pick=pick,
-            vary=None if vary is None else checked_texts("vary", vary),
-            ranges=none_if_empty(ranges),
+            vary=vary,
+            ranges=ranges,
             max_changes=max_changes,
-            effort=none_if_empty(effort),
+            effort=effort,
             min_probability=min_probability,
-            rules=checked_texts("rules", rules),
+            rules=rules,
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
             keep_front=keep_front,

@@ -211,3 +211,15 @@ def test_a_front_and_paths_lose_the_columns_too() -> None:
 def test_a_schema_of_nothing_but_protected_features_is_refused() -> None:
     with pytest.raises(SchemaError, match="every feature is protected"):
         SCHEMA.edit(SCHEMA.names, protected=True)
+
+
+def test_a_feature_whose_name_holds_a_protected_one_is_shown() -> None:
+    rules = ("cf.savings >= x.savings", "cf.saving >= 1")
+    common: Any = {"shared": shared(SCHEMA.edit("sex", protected=True, label="saving"))}
+    common["shared"] = replace(common["shared"], rules=rules)
+    made = explanations(explanation(row=0, notes=("Savings grow.", "A saving."), **common))
+    made = replace(made, provenance=replace(made.provenance, options={"rules": list(rules[:1])}))
+    shown = made.to_json()
+    assert "cf.savings >= x.savings" in shown
+    assert "Savings grow." in shown
+    assert "A saving." not in shown

@@ -11,9 +11,8 @@ from proce.batch.cluster.extra import require_dask
 from proce.batch.cluster.parcel import Parcel, pack
 from proce.errors import SchemaError, UnsupportedOption, did_you_mean
 from proce.methods import Method, ProCE
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 from proce.schema.features.levels import shown
-
-_OPTIONS_OF_ONE_CALL = ("progress", "budget_seconds")
 
 
 def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options: Any) -> Any:
@@ -45,8 +44,8 @@ def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options:
             f"ddf is {kind_name(ddf)}; expected a dask.dataframe.DataFrame. For other frames"
             " call explainer.explain, or proce.explain_parallel."
         )
-    for name in _OPTIONS_OF_ONE_CALL:
-        if options.get(name) is not None:
+    for name, option in EXPLAIN_OPTIONS.items():
+        if option.is_for_now and options.get(name) is not None:
             raise UnsupportedOption(
                 f"{name} belongs to a call that runs at once; a Dask frame is explained later, and"
                 " in pieces. Leave it out."

@@ -21,9 +21,10 @@ from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
 from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
+from proce.methods.calls.explain_options import check_callback
 from proce.methods.calls.method import ProgressCallback, check_method
 from proce.methods.calls.method import closing as closing_bar
-from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback
+from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 from proce.paths import path_of
 from proce.processors import n_usable
 

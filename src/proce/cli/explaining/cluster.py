@@ -1,8 +1,8 @@
 """``proce explain --engine dask``: from a folder of Parquet files into another, on a cluster."""
 
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from proce.errors import FileError, SearchError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.cluster.run import RunSummary
-    from proce.cli.explaining.call_options import CallOptions
     from proce.explanation.record.view import View
     from proce.methods import ProCE
 
@@ -35,13 +34,6 @@ SchedulerOption = Annotated[
         " this machine.",
     ),
 ]
-
-
-class ReadOptions(Protocol):
-    """Reads the options of the call, once the explainer is there."""
-
-    def __call__(self, explainer: "ProCE", /) -> "CallOptions":
-        """Return the options."""
 
 
 def uses_cluster(engine: str, scheduler: str | None, n_workers: int) -> bool:
@@ -79,7 +71,7 @@ def explain_on_cluster(
     rows: str,
     out: str,
     outcomes: str | None,
-    read_options: ReadOptions,
+    read_options: "Callable[[ProCE], dict[str, Any]]",
     *,
     view: "View",
     id_name: str | None,
@@ -97,7 +89,7 @@ def explain_on_cluster(
 
     require_dask()
     parcel = pack(folder)
-    options = asdict(read_options(parcel.open()))
+    options = read_options(parcel.open())
     request = FolderRequest(rows, out, outcomes, options, view, id_name, restart)
     plan = plan_run(parcel, request)
     with interrupt_watch(), progress_bars() as progress:

@@ -1,15 +1,13 @@
 """``proce explain``: explain the rows of a file."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from proce import __version__
 from proce.cli.console import ask_on_one_thread, interrupt_watch, note, progress_bars
 from proce.cli.data import SeparatorOption
-from proce.cli.explaining.call_options import CallOptions, require_refits
 from proce.cli.explaining.cluster import (
     EngineOption,
     SchedulerOption,
@@ -18,17 +16,43 @@ from proce.cli.explaining.cluster import (
     uses_cluster,
 )
 from proce.cli.first_use import compile_beside
-from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
-from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, did_you_mean
+from proce.cli.inputs import ViewOption, read_class, read_ranges, read_rules, read_view, split_names
+from proce.errors import FileError, ModelError, did_you_mean
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 
 if TYPE_CHECKING:
     from proce.batch.reading.source import Source
+    from proce.methods import ProCE
     from proce.schema import Schema
 
 _TABLE_SUFFIXES = (".csv", ".parquet")
 _SUFFIXES = (*_TABLE_SUFFIXES, ".json")
 _MAX_COLUMNS_NAMED = 6  # of those that are left out
+
+
+def call_option(name: str, *flags: str, metavar: str, form: str = "") -> Any:
+    """Return the command's option for one of the call, in its declared words."""
+    option = EXPLAIN_OPTIONS[name]
+    least = 1 if option.bounds is not None and option.bounds.whole else None
+    return typer.Option(*flags, metavar=metavar, help=option.help + form, min=least)
+
+
+def require_refits(
+    explainer: "ProCE", folder: Path, robust: float | None, models: int | None
+) -> None:
+    """Refuse ``--robust`` and ``--models`` where the explainer cannot fit its model again."""
+    from proce.classifier.refits import can_refit
+
+    if (robust is None and models is None) or explainer.fitted_.model_refits is not None:
+        return
+    asked = f"--models {models}" if robust is None else f"--robust {robust:g}"
+    reason = "it was fitted without them. Fit it again with 'proce fit --label COLUMN --models N'."
+    if not can_refit(explainer.fitted_.classifier):
+        reason = (
+            "its model is no estimator of scikit-learn's kind, which could be fitted again. Leave"
+            f" {asked.split()[0]} out."
+        )
+    raise ModelError(f"{asked} needs refits of the model, and '{folder}' has none: {reason}")
 
 
 def explain(
@@ -42,65 +66,30 @@ def explain(
             help="The rows to explain: a csv or Parquet file, or a folder of Parquet files.",
         ),
     ],
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="CLASS", help="The class to reach; by default the other one of two."),
-    ] = None,
-    n: Annotated[
-        int, typer.Option("-n", metavar="N", min=1, help="Counterfactuals per row, at most.")
-    ] = 4,
-    pick: Annotated[
-        str,
-        typer.Option(
-            metavar="WAY",
-            help="Which counterfactual to recommend: closest, balanced or typical.",
-        ),
-    ] = "closest",
+    target: Annotated[str | None, call_option("target", metavar="CLASS")] = None,
+    n: Annotated[int, call_option("n", "-n", metavar="N")] = 4,
+    pick: Annotated[str, call_option("pick", metavar="WAY")] = "closest",
     vary: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Features that may be acted on, separated by commas; by default all that the"
-            " schema lets move. Can be repeated.",
-        ),
+        call_option("vary", metavar="NAME", form=" Separated by commas; can be repeated."),
     ] = None,
     ranges: Annotated[
         list[str] | None,
-        typer.Option(
-            "--range",
-            metavar="NAME=LOW:HIGH",
-            help="Limits of a feature's new value, in its own units. Can be repeated.",
-        ),
+        call_option("ranges", "--range", metavar="NAME=LOW:HIGH", form=" Can be repeated."),
     ] = None,
-    max_changes: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Changes per counterfactual, at most.")
-    ] = None,
-    min_probability: Annotated[
-        float | None,
-        typer.Option(metavar="P", help="The probability of the target class, at least."),
-    ] = None,
-    causal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODE",
-            help="How the causal graph is used: auto, hard, soft, paper or off; by default as"
-            " fitted.",
-        ),
-    ] = None,
+    max_changes: Annotated[int | None, call_option("max_changes", metavar="N")] = None,
+    min_probability: Annotated[float | None, call_option("min_probability", metavar="P")] = None,
+    causal: Annotated[str | None, call_option("causal", metavar="MODE")] = None,
     robust: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="The share of refits of the model, such as 0.95, under which a counterfactual"
-            " keeps its class; the explainer was then fitted with --models.",
-        ),
+        call_option("robust", metavar="P", form=" The explainer was fitted with --models."),
     ] = None,
     models: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="How many refits to look at; by default as fitted."),
     ] = None,
     rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Additional rules, one per line.")
+        Path | None, call_option("rules", metavar="FILE", form=" One per line.")
     ] = None,
     id_name: Annotated[
         str | None,
@@ -171,23 +160,23 @@ def explain(
 
     reader = read_view(view)
 
-    def read_options(explainer: ProCE, *, keep_front: bool | None = False) -> CallOptions:
+    def read_options(explainer: ProCE, *, keep_front: bool | None = False) -> dict[str, Any]:
         require_refits(explainer, folder, robust, models)
         codec = explainer.fitted_.codec
-        return CallOptions(
-            target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
-            n=n,
-            pick=pick,
-            vary=split_names(vary, codec.schema.names) if vary else None,
-            ranges=read_ranges(ranges or (), codec.schema),
-            max_changes=max_changes,
-            min_probability=min_probability,
-            rules=() if rules is None else read_rules(rules, codec),
-            keep_front=keep_front,
-            causal=causal,
-            robust=robust,
-            models=models,
-        )
+        return {
+            "target": read_class(target, explainer.classes_, explainer.fitted_.class_labels),
+            "n": n,
+            "pick": pick,
+            "vary": split_names(vary, codec.schema.names) if vary else None,
+            "ranges": read_ranges(ranges or (), codec.schema),
+            "max_changes": max_changes,
+            "min_probability": min_probability,
+            "rules": () if rules is None else read_rules(rules, codec),
+            "keep_front": keep_front,
+            "causal": causal,
+            "robust": robust,
+            "models": models,
+        }
 
     if uses_cluster(engine, scheduler, workers):
         out_folder = require_folders(out_text, receipts, separator)
@@ -250,7 +239,7 @@ def explain(
                 "id": id_name,
                 "view": reader,
                 "receipts": receipts and receipts.resolve(),
-                **asdict(options),
+                **options,
             }
             summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
     show_summary(summary, out, outcomes)

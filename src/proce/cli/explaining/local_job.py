@@ -1,6 +1,7 @@
 """The job of ``proce explain`` on this machine: in this process, or in workers."""
 
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from proce.batch.parallel.work import CallTerms, SavedExplainer
 from proce.batch.reading.rows import Rows
 from proce.batch.receipts import ReceiptWriter
 from proce.cli.console import InterruptWatch, ProgressBars
-from proce.cli.explaining.call_options import CallOptions
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.record.view import View
@@ -21,7 +21,7 @@ def local_job(
     explainer: ProCE,
     folder: Path,
     rows: Rows,
-    options: CallOptions,
+    options: Mapping[str, Any],
     view: View,
     *,
     n_workers: int,
@@ -29,37 +29,23 @@ def local_job(
     watch: InterruptWatch,
     progress: ProgressBars,
 ) -> InProcessJob | ParallelJob:
-    """Return the job.
-
-    Parameters
-    ----------
-    explainer, folder
-        The explainer, and where it was loaded from.
-    rows, options, view
-        What is explained, how, and for whom.
-    n_workers
-        How many worker processes; 1 for none but this one.
-    receipts
-        The folder for a receipt of every row; ``None`` for no receipts.
-    watch, progress
-        What knows of Ctrl-C, and what shows how far the job has come.
-    """
+    """Return the job."""
     also = None if receipts is None else ReceiptWriter(receipts, ModelFile.of(folder))
     if n_workers == 1:
 
         def explain(table: Any, report: Any) -> Explanations:
-            result = options.explain(explainer, table, report)
+            result = explainer.explain(table, progress=report, **options)
             watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
             return result.seen_by(view)
 
         def give_up(table: Any, reason: str) -> Explanations:
-            like = options.explain(explainer, table.slice(0, 0), None)
+            like = explainer.explain(table.slice(0, 0), **options)
             return unanswered(like, table, Outcome.FAILED, reason).seen_by(view)
 
         return InProcessJob(rows, explain, give_up, also, progress)
     nothing = next(rows.chunks()).table.slice(0, 0)
-    like = options.explain(explainer, nothing, None).seen_by(view)
-    call = CallTerms(asdict(options), like.provenance.options, view=view)
+    like = explainer.explain(nothing, **options).seen_by(view)
+    call = CallTerms(options, like.provenance.options, view=view)
     pieces = replace(rows, chunk_rows=piece_rows(rows.count, n_workers))
     saved = SavedExplainer(folder.absolute())
     return ParallelJob(pieces, saved, call, like, n_workers, also, progress)

@@ -4,24 +4,21 @@ Protected features are taken out of everything that a record holds: features, ro
 notes and diagnoses. Whatever is then made of the record cannot tell them.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from proce.arrays import Array
-from proce.errors import RuleError, SearchError
+from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.diagnosis import Diagnosis, ways_text
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import MODEL_FAILED, Outcome
-from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRows
-from proce.schema import Codec, Rule, Schema
-from proce.schema.features.naming import spoken_name
+from proce.schema import Codec, Redaction, Schema
 
 View = Literal["applicant", "auditor"]
 _NOT_FOUND = "No change was found."
@@ -56,7 +53,10 @@ def frame_for_applicant(result: ExplainedFrame) -> ExplainedFrame:
         result,
         rows=rows_for_applicant(result.rows),
         layout=result.layout.without(columns),
-        provenance=_provenance(result.provenance, Withheld(schema, names)),
+        provenance=replace(
+            result.provenance,
+            options=Redaction.of(schema).options(result.provenance.options),
+        ),
     )
 
 
@@ -66,13 +66,13 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
     names = protected_names(schema)
     if not names:
         return rows
-    withheld = Withheld(schema, names)
+    redaction = Redaction.of(schema)
     keep = _open_positions(schema, names)
-    open_rules = [not withheld.in_rule(text, rows.context.codec) for text in rows.context.rules]
+    open_rules = [not redaction.in_rule(text) for text in rows.context.rules]
     fronts, outcomes = rows.fronts, rows.outcomes.tolist()
     return replace(
         rows,
-        context=_context(rows.context, keep, withheld, open_rules),
+        context=_context(rows.context, keep, redaction, open_rules),
         factual=rows.factual[:, keep],
         raw=rows.raw[:, keep],
         counterfactuals=_counterfactuals(rows.counterfactuals, keep, open_rules),
@@ -80,45 +80,11 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
         diagnoses={
             row: _failure(diagnosis)
             if outcomes[row] == Outcome.FAILED.code
-            else _diagnosis(diagnosis, withheld, rows.context.codec)
+            else _diagnosis(diagnosis, redaction)
             for row, diagnosis in rows.diagnoses.items()
         },
-        notes=rows.notes.without(withheld.in_text),
+        notes=rows.notes.without(redaction.in_text),
     )
-
-
-class Withheld:
-    """The names that may not be told, and where they are spoken of.
-
-    Parameters
-    ----------
-    schema
-        All features.
-    names
-        Those of them that may not be told.
-    """
-
-    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
-        self.names = frozenset(names)
-        words = {*names, *map(spoken_name, names)}
-        words |= {label for name in names if (label := schema[name].label) is not None}
-        spoken = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-        self._spoken = re.compile(rf"(?<!\w)(?:{spoken})(?!\w)", re.IGNORECASE)
-
-    def in_text(self, text: str) -> bool:
-        """Whether a text speaks of a protected feature by its name or by its label."""
-        return self._spoken.search(text) is not None
-
-    def in_rule(self, text: str, codec: Codec) -> bool:
-        """Whether a rule reads a protected feature."""
-        try:
-            return not self.names.isdisjoint(Rule.parse(text, codec).features)
-        except RuleError:  # of an older text
-            return self.in_text(text)
-
-    def kept(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the names that may be told."""
-        return tuple(name for name in names if name not in self.names)
 
 
 def _open_positions(schema: Schema, names: Sequence[str]) -> Array:
@@ -128,21 +94,21 @@ def _open_positions(schema: Schema, names: Sequence[str]) -> Array:
 
 
 def _context(
-    context: Context, keep: Array, withheld: Withheld, open_rules: Sequence[bool]
+    context: Context, keep: Array, redaction: Redaction, open_rules: Sequence[bool]
 ) -> Context:
     spread = context.spread
     return replace(
         context,
         codec=_codec(context.codec, keep),
-        edges=tuple(edge for edge in context.edges if withheld.names.isdisjoint(edge)),
-        vary=None if context.vary is None else withheld.kept(context.vary),
-        ranges=_items(context.ranges, withheld),
-        effort=_items(context.effort, withheld),
+        edges=tuple(edge for edge in context.edges if redaction.names.isdisjoint(edge)),
+        vary=None if context.vary is None else tuple(redaction.kept(context.vary)),
+        ranges=redaction.items(context.ranges),
+        effort=redaction.items(context.effort),
         rules=tuple(
             text for text, is_open in zip(context.rules, open_rules, strict=True) if is_open
         ),
-        spread=None if spread is None else _items(spread, withheld),
-        withheld=context.withheld + len(withheld.names),
+        spread=None if spread is None else redaction.items(spread),
+        withheld=context.withheld + len(redaction.names),
     )
 
 
@@ -180,16 +146,16 @@ def _failure(diagnosis: Diagnosis) -> Diagnosis:
     return replace(diagnosis, reason=MODEL_FAILED)
 
 
-def _diagnosis(diagnosis: Diagnosis, withheld: Withheld, codec: Codec) -> Diagnosis:
+def _diagnosis(diagnosis: Diagnosis, redaction: Redaction) -> Diagnosis:
     """Return a diagnosis in which no protected feature blocks, and its words accordingly."""
     blockers = tuple(
         blocker
         for blocker in diagnosis.blockers
-        if blocker.name not in withheld.names
-        and not (blocker.kind == "rule" and withheld.in_rule(blocker.name, codec))
-        and not withheld.in_text(blocker.relaxation)
+        if blocker.name not in redaction.names
+        and not (blocker.kind == "rule" and redaction.in_rule(blocker.name))
+        and not redaction.in_text(blocker.relaxation)
     )
-    broken = tuple(text for text in diagnosis.broken if not withheld.in_rule(text, codec))
+    broken = tuple(redaction.rules(diagnosis.broken))
     reason = diagnosis.reason.replace(ways_text(diagnosis.blockers), ways_text(blockers))
     for text in diagnosis.broken:
         if text not in broken:
@@ -197,27 +163,8 @@ def _diagnosis(diagnosis: Diagnosis, withheld: Withheld, codec: Codec) -> Diagno
     miss = diagnosis.closest_miss
     return replace(
         diagnosis,
-        reason=_NOT_FOUND if withheld.in_text(reason) else reason,
-        closest_miss=None if miss is None else _items(miss, withheld),
+        reason=_NOT_FOUND if redaction.in_text(reason) else reason,
+        closest_miss=None if miss is None else redaction.items(miss),
         broken=broken,
         blockers=blockers,
     )
-
-
-def _provenance(provenance: Provenance, withheld: Withheld) -> Provenance:
-    options = {name: _option(name, value, withheld) for name, value in provenance.options.items()}
-    return replace(provenance, options=options)
-
-
-def _option(name: str, value: Any, withheld: Withheld) -> Any:
-    """Return an option of a call without the names, and the rules, that may not be told."""
-    if isinstance(value, dict):
-        return _items(value, withheld)
-    if isinstance(value, list | tuple):
-        told = [item for item in value if item not in withheld.names]
-        return told if name != "rules" else [text for text in told if not withheld.in_text(text)]
-    return value
-
-
-def _items(values: Any, withheld: Withheld) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in withheld.names}

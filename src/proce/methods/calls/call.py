@@ -235,7 +235,7 @@ def call_context(
         classifier.classes,
         requirement.probabilities(len(classifier.classes)),
         threshold=classifier.threshold,
-        vary=options.vary,
+        vary=None if options.vary is None else tuple(options.vary),
         ranges=limits.ranges,
         effort=dict(options.effort or {}),
         lead=requirement.lead(len(classifier.classes)),

@@ -208,7 +208,7 @@ def _judge_ways(
                 own.rows[line],
                 own.changes[line],
                 float(check.probabilities[line]),
-                call.options.vary or (),
+                tuple(call.options.vary or ()),
             )
             distance = float(own.losses[line, Loss.DISTANCE])
             known = result.blockers.setdefault(row, [])

@@ -15,7 +15,7 @@ from proce.methods.calls.construction import (
     require_parameters,
     shown_parameters,
 )
-from proce.methods.calls.options import checked_texts
+from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.fitting.fit import with_graph
 from proce.methods.fitting.fitted import FittedParts, in_mode

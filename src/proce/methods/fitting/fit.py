@@ -15,8 +15,8 @@ from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, r
 from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import check_construction, checked_class_labels
+from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import BoundRule, bind_rules, refuse_contradiction
 from proce.methods.fitting.fitted import FittedParts, are_labels, fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings

@@ -14,7 +14,7 @@ from proce.compiled.cells import unit_gap
 from proce.compiled.copies import first_of_each, rounded
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.losses import Loss
-from proce.methods.calls.options import Pick
+from proce.methods.calls.explain_options import Pick
 from proce.search.survival import Candidates, on_range, survive
 
 _SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work

@@ -22,19 +22,14 @@ from proce.methods.calls.construction import (
     require_parameters,
     shown_parameters,
 )
+from proce.methods.calls.explain_options import check_callback, checked_texts, refuse_options
 from proce.methods.calls.method import ProgressCallback, closing
-from proce.methods.calls.options import (
-    Options,
-    check_callback,
-    checked_texts,
-    none_if_empty,
-)
+from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
 from proce.methods.fitting.fit import warn_of_answers
 from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.methods.published.unsupported import refuse_options
 from proce.schema import Codec, Level, Schema
 
 Its = TypeVar("Its")  # the settings of a method
@@ -172,8 +167,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         options = Options(
             target=target,
             n=n,
-            vary=None if vary is None else checked_texts("vary", vary),
-            ranges=none_if_empty(ranges),
+            vary=vary,
+            ranges=ranges,
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
         )

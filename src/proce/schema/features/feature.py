@@ -124,7 +124,7 @@ def checked_columns(name: str, columns: Any) -> tuple[str, ...]:
     return names
 
 
-MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
+MIN_EFFORT, MAX_EFFORT = 0.1, 10.0  # how hard a change is; 1 is usual
 MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half of it is none
 
 

@@ -67,6 +67,8 @@ class Rule:
         RuleError
             With the position of what cannot be read, is unknown or is of the wrong type.
         """
+        if not isinstance(text, str):
+            raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {brief(text)}.")
         tree = parse_syntax(text)
         if not isinstance(codec, Codec):
             raise RuleError(f"codec is {brief(codec)}; expected a Codec.")

@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from proce.arguments import brief
 from proce.errors import RuleError
 from proce.schema.rules.tokens import KEYWORDS, Token, mistake, tokenize, unquote
 
@@ -94,10 +93,8 @@ class Arrow:
 Node = Number | LevelName | FeatureName | Prefix | Chain
 
 
-def parse_syntax(text: object) -> Node | Arrow:
+def parse_syntax(text: str) -> Node | Arrow:
     """Return the tree of a rule's text, or raise `RuleError` where it cannot be read."""
-    if not isinstance(text, str):
-        raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {brief(text)}.")
     if len(text) > MAX_CHARACTERS:
         raise RuleError(
             f"a rule of {len(text)} characters is too long; expected at most {MAX_CHARACTERS}."
@@ -108,6 +105,24 @@ def parse_syntax(text: object) -> Node | Arrow:
         raise mistake(text, 0, "the rule is empty; expected one such as 'cf.age >= x.age'.")
     parser = _Parser(text, tokens)
     return parser.arrow() if any(token.is_sign("~>") for token in tokens) else parser.whole()
+
+
+def feature_names(text: str) -> frozenset[str]:
+    """Return the names of all features that a rule speaks of, known or not."""
+    tree = parse_syntax(text)
+    if isinstance(tree, Arrow):
+        return frozenset(cause.name for cause in (*tree.causes, tree.effect))
+    names: set[str] = set()
+    nodes: list[Node] = [tree]
+    while nodes:
+        match nodes.pop():
+            case FeatureName(name=name):
+                names.add(name)
+            case Prefix(operand=operand):
+                nodes.append(operand)
+            case Chain(operands=operands):
+                nodes.extend(operands)
+    return frozenset(names)
 
 
 class _Parser:

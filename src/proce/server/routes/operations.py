@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
 from proce import __version__
-from proce.server.routes.declared import errors
+from proce.server.routes.errors import errors
 from proce.server.routes.service import AnyService, RoleHere
 from proce.server.wire.answers import Health, Session
 
@@ -41,7 +41,7 @@ async def health(service: AnyService) -> Any:
 )
 async def metrics(service: AnyService) -> Any:
     """Return what the service has counted, in the text format of Prometheus."""
-    return Response(service.metrics.text(), headers={"content-type": service.metrics.CONTENT_TYPE})
+    return Response(service.metrics.text(), headers={"content-type": service.metrics.content_type})
 
 
 @router.get(

@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import HTTPException, Path, Response
 
 from proce.server.routes.service import Role, Service
-from proce.server.store import Record, for_applicant
-
-_WITHHELD = "the explanation failed; an auditor can see why."
+from proce.server.store import Record
 
 RecordId = Annotated[
     str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$", description="Its id.")
@@ -36,12 +33,7 @@ async def find_result(service: Service, record_id: str, view: Role) -> tuple[Rec
 
 def in_view(service: Service, record: Record, view: Role) -> Record:
     """Return a record as a view may read it."""
-    if view == "auditor":
-        return record
-    shown = for_applicant(record, service.protected)
-    if shown.error is not None and service.withheld.search(shown.error):
-        return replace(shown, error=_WITHHELD)
-    return shown
+    return record if view == "auditor" else record.redacted(service.redaction)
 
 
 def listed(service: Service, record: Record, view: Role) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """What the routes stand on: the workers, the jobs, the log, and what the operator has set."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, HTTPException, Query, Request
 
+from proce.schema.redaction import Redaction
 from proce.server.guard import Metrics
 from proce.server.jobs import Jobs
 from proce.server.store import Store, StoreThreads
@@ -40,19 +40,7 @@ class Settings:
 
 @dataclass
 class Service:
-    """What every route is given.
-
-    Attributes
-    ----------
-    workers, jobs, store, threads
-        What answers questions, explains, and keeps records.
-    settings
-        What the operator has set.
-    metrics
-        What is counted.
-    protected, withheld
-        The names of the protected features, and what finds words that speak of one.
-    """
+    """What every route is given."""
 
     workers: Workers
     jobs: Jobs
@@ -60,17 +48,14 @@ class Service:
     threads: StoreThreads
     settings: Settings
     metrics: Metrics
-    protected: frozenset[str] = frozenset()
-    withheld: re.Pattern[str] = re.compile(r"(?!)")
+    redaction: Redaction = field(default_factory=lambda: Redaction({}))
     _ready: bool = False
 
     async def load(self) -> None:
         """Wait until the workers have loaded the explainer, and learn what is protected."""
         await self.workers.start()
         described = await self.workers.ask("schema", view="auditor")
-        features = [one for one in described["features"] if one["protected"]]
-        self.protected = frozenset(one["name"] for one in features)
-        self.withheld = _words(features)
+        self.redaction = _redaction([one for one in described["features"] if one["protected"]])
         self._ready = True
 
     def is_ready(self) -> bool:
@@ -78,18 +63,13 @@ class Service:
         return self._ready
 
 
-def _words(features: Iterable[Mapping[str, Any]]) -> re.Pattern[str]:
-    """Return what finds the names, labels and levels of features in a text."""
-    words = {word for one in features for word in (one["name"], one["label"])}
-    words |= {name.replace("_", " ") for name in words}
-    words |= {
-        str(level[part])
-        for one in features
-        for level in one["levels"] or ()
-        for part in ("value", "label")
-    }
-    spoken = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{spoken or '(?!)'})(?!\w)", re.IGNORECASE)
+def _redaction(protected: Sequence[Mapping[str, Any]]) -> Redaction:
+    """Return the redaction of features that are described as the page gets them."""
+    levels = [level for one in protected for level in one["levels"] or ()]
+    return Redaction(
+        {one["name"]: [one["label"]] for one in protected},
+        [str(level[part]) for level in levels for part in ("value", "label")],
+    )
 
 
 def service_of(request: Request) -> Service:

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from proce.errors import ProceError
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 from proce.server.wire.values import Answer
 
 _MAX_FIELDS_TOLD = 20
@@ -37,10 +38,8 @@ class ErrorAnswer(Answer):
         json_schema_extra={
             "examples": [
                 {
-                    "message": "n: Input should be greater than or equal to 1",
-                    "fields": [
-                        {"field": "n", "message": "Input should be greater than or equal to 1"}
-                    ],
+                    "message": "n: expected a whole number from 1 on",
+                    "fields": [{"field": "n", "message": "expected a whole number from 1 on"}],
                 }
             ]
         }
@@ -74,6 +73,9 @@ def _field_and_words(error: Mapping[str, Any]) -> tuple[str, str]:
         return field, "unknown field; remove it or look up its name in /docs"
     if error["type"] == "missing":
         return field, "this field is needed"
+    option = EXPLAIN_OPTIONS.get(field)
+    if option is not None and not option.admits(error["input"]):
+        return field, f"expected {option.expected}"
     return field, str(error["msg"])
 
 

@@ -4,6 +4,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
+from proce.methods.calls.explain_options import (
+    EXPLAIN_OPTIONS,
+    Bounds,
+    CausalMode,
+    OfferedPick,
+)
 from proce.server.wire.values import (
     MAX_TEXT_LENGTH,
     Cell,
@@ -39,6 +45,19 @@ _ROW: dict[str, JsonValue] = {
 RowId = Annotated[int, Field(ge=0, le=MAX_ROW_ID)]
 Rules = Annotated[list[RuleText], Field(max_length=MAX_RULES, fail_fast=True)]
 View = Literal["applicant", "auditor"]
+
+
+def _bounds(name: str, most: float | None = None) -> dict[str, Any]:
+    """Return the declared bounds of an option; ``most`` is as far as one request may go."""
+    declared = EXPLAIN_OPTIONS[name].bounds or Bounds()
+    return {"gt": declared.above, "ge": declared.least, "le": most or declared.most}
+
+
+def _option(name: str, most: float | None = None) -> Any:
+    """Return the field of an option of ``explain`` as it is declared."""
+    option = EXPLAIN_OPTIONS[name]
+    own = {} if option.by_feature else _bounds(name, most)
+    return Field(option.default, description=option.help, **own)
 
 
 class GraphInput(Model):
@@ -92,43 +111,23 @@ class ExplanationRequest(Model):
     values: Row | None = Field(
         None, description="With one row id: values that take the place of those in the file."
     )
-    target: Cell = Field(
-        None, description="The wanted class; by default the other class of a binary model."
+    target: Cell = _option("target")
+    n: int = _option("n", most=MAX_N)
+    pick: OfferedPick = _option("pick")
+    vary: Annotated[list[Name], Field(max_length=MAX_ROWS, fail_fast=True)] | None = _option("vary")
+    ranges: dict[Name, Annotated[list[Cell], Field(min_length=2, max_length=2)]] | None = _option(
+        "ranges"
     )
-    n: int = Field(4, ge=1, le=MAX_N, description="The most counterfactuals of a row.")
-    pick: Literal["closest", "balanced", "typical"] = Field(
-        "closest", description="Which counterfactual is recommended."
-    )
-    vary: Annotated[list[Name], Field(max_length=MAX_ROWS, fail_fast=True)] | None = Field(
-        None, description="The features that may be acted on; by default all that may move."
-    )
-    ranges: dict[Name, Annotated[list[Cell], Field(min_length=2, max_length=2)]] | None = Field(
-        None, description="Lowest and highest final value by feature, in raw units."
-    )
-    max_changes: Annotated[int, Field(ge=1, le=MAX_ROWS)] | None = Field(
-        None, description="The most actions of a counterfactual."
-    )
-    effort: dict[Name, Annotated[Number, Field(ge=0.1, le=10)]] | None = Field(
-        None, description="How hard a change is for this person, by feature, from 0.1 to 10."
-    )
-    min_probability: Annotated[Number, Field(ge=0, le=1)] | None = Field(
-        None, description="The least probability of the target."
-    )
-    rules: Rules = Field(
-        default_factory=list, description="Further rules, such as 'cf.age >= x.age'."
-    )
+    max_changes: int | None = _option("max_changes", most=MAX_ROWS)
+    effort: dict[Name, Annotated[Number, Field(**_bounds("effort"))]] | None = _option("effort")
+    min_probability: Number | None = _option("min_probability")
+    rules: Rules = Field(default_factory=list, description=EXPLAIN_OPTIONS["rules"].help)
     graph: GraphInput | None = Field(
         None, description="A causal graph in the place of the explainer's own; it is marked edited."
     )
-    causal: Literal["auto", "hard", "soft", "paper", "off"] | None = Field(
-        None, description="How strictly causes are taken; by default as the explainer was fitted."
-    )
-    budget_seconds: Annotated[Number, Field(gt=0, le=86_400)] | None = Field(
-        None, description="The time after which the search ends with what it has found."
-    )
-    robust: Annotated[Number, Field(gt=0, le=1)] | None = Field(
-        None, description="The share of refits of the model under which the decision must hold."
-    )
+    causal: CausalMode | None = _option("causal")
+    budget_seconds: Number | None = _option("budget_seconds", most=86_400)
+    robust: Number | None = _option("robust")
 
     def as_sent(self) -> dict[str, Any]:
         """Return what was sent, without what is null; rows are not copied."""

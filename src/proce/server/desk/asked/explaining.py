@@ -42,9 +42,6 @@ def check_order(explainer: ProCE, order: Order, sight: Sight) -> None:
     causal = asked.pop("causal", None)
     if causal is not None and (order.graph is None or causal not in MODES):
         told("causal", sight, lambda: resolve_mode(causal, fitted.scm))
-    asked["rules"] = tuple(asked["rules"])
-    if "vary" in asked:
-        asked["vary"] = tuple(asked["vary"])
     frame = frame_of(fitted.codec, order.raw)
     told("rows", sight, lambda: ProceCall(fitted, Options(**asked), frame))  # not run
 

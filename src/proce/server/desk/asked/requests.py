@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from proce.arrays import Array
 from proce.causal import CausalGraph
 from proce.errors import ProceError
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CallLimits
@@ -22,20 +24,8 @@ from proce.server.desk.asked.table import RowTable
 from proce.server.desk.asked.values import row_of
 from proce.server.desk.errors import RequestError
 
-ROW_FIELDS = ("rows", "row_ids", "values")
-PLAIN_OPTIONS = ("n", "pick", "max_changes", "min_probability", "budget_seconds", "robust")
-FIELDS = (
-    *ROW_FIELDS,
-    "target",
-    *PLAIN_OPTIONS,
-    "vary",
-    "ranges",
-    "effort",
-    "rules",
-    "graph",
-    "causal",
-    "view",
-)
+_OPTIONS = {name: option for name, option in EXPLAIN_OPTIONS.items() if option.in_requests}
+FIELDS = ("rows", "row_ids", "values", *_OPTIONS, "graph", "view")
 ROW = "row_id"  # what the labels of rows are called that have no ids
 _Read = TypeVar("_Read")
 
@@ -99,17 +89,14 @@ def read_order(
             f"the model has the classes {listed(classes)}, and none is 'the other'; say which is"
             " wanted.",
         )
-    for name in PLAIN_OPTIONS:
-        if name in asked:
-            _field(name, lambda name=name: Options(**{name: asked[name]}))  # type: ignore[misc]
-            options[name] = asked[name]
+    for name, option in _OPTIONS.items():
+        if name in asked and (option.choices or option.bounds) and not option.by_feature:
+            options[name] = _field(name, partial(option.read, asked[name]))
     if "vary" in asked:
         options["vary"] = _vary(asked["vary"], sight)
     options["ranges"] = _by_feature("ranges", asked, sight, _range)
     options["effort"] = _by_feature("effort", asked, sight, _effort)
     options["rules"] = _rules(asked.get("rules", []), sight)
-    if "causal" in asked:
-        options["causal"] = _text("causal", asked["causal"])
     graph = None if "graph" not in asked else graphs.read(_object("graph", asked), sight)
     return Order(raw, labels, options, graph)
 
@@ -211,12 +198,6 @@ def _field(place: str, read: Callable[[], _Read]) -> _Read:
         raise RequestError(place, str(error)) from None
     except (TypeError, ValueError, OverflowError) as error:
         raise RequestError(place, f"{error}.") from None
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise RequestError(name, f"expected a text, got {brief(value)}.")
-    return value
 
 
 def _list(name: str, value: Any) -> list[Any]:

@@ -1,21 +1,15 @@
 """What somebody may see of an explainer: an applicant no protected feature, an auditor all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
-from proce.errors import RuleError
-from proce.explanation.record.view import (
-    View,
-    Withheld,
-    check_view,
-    codec_for_applicant,
-    protected_names,
-)
+from proce.explanation.record.view import View, check_view, codec_for_applicant
 from proce.explanation.words.cells import plain_column
-from proce.schema import Codec, Feature, Level, Rule
+from proce.schema import Codec, Feature, Level, Redaction
 from proce.server.desk.asked.names import brief, listed, near
 from proce.server.desk.errors import RequestError
 
@@ -63,9 +57,8 @@ class Sight:
         return TypedColumns.of(self.codec).whole & frozenset(self.names)
 
     @cached_property
-    def _withheld(self) -> Withheld | None:
-        names = protected_names(self.whole.schema)
-        return Withheld(self.whole.schema, names) if self.n_withheld else None
+    def _redaction(self) -> Redaction:
+        return Redaction.of(self.whole.schema) if self.n_withheld else Redaction({})
 
     def feature(self, name: str, field: str) -> Feature:
         """Return a feature by its name, or say that the field names none."""
@@ -79,22 +72,19 @@ class Sight:
 
     def tells(self, text: str) -> bool:
         """Whether a text speaks of no feature that the view does not show."""
-        return self._withheld is None or not self._withheld.in_text(text)
+        return not self._redaction.in_text(text)
 
     def tells_rule(self, text: str) -> bool:
         """Whether a rule reads no feature that the view does not show."""
-        return self._withheld is None or not self._withheld.in_rule(text, self.whole)
+        return not self._redaction.in_rule(text)
 
     def told(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts that may be told."""
-        return [text for text in texts if self.tells(text) and self._tells_if_rule(text)]
+        """Return the sentences and rules that may be told."""
+        return self._redaction.rules(texts)
 
-    def _tells_if_rule(self, text: str) -> bool:
-        try:
-            Rule.parse(text, self.whole)
-        except RuleError:
-            return True  # a sentence
-        return self.tells_rule(text)
+    def options(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request without what the view does not show."""
+        return self._redaction.options(request)
 
     def values(self, raw: Array) -> list[dict[str, Level | None]]:
         """Return rows ``(n, f)`` in raw units and level codes as plain values by feature."""

@@ -52,15 +52,7 @@ def patch_of(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict
 
 def request_in_view(request: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
     """Return the limits of a request without what a view does not show."""
-    shown = dict(request)
-    if isinstance(shown.get("rules"), list):
-        shown["rules"] = [text for text in shown["rules"] if sight.tells_rule(text)]
-    if isinstance(shown.get("vary"), list):
-        shown["vary"] = [name for name in shown["vary"] if name in sight.codec.schema]
-    if isinstance(shown.get("ranges"), Mapping):
-        ranges = shown["ranges"].items()
-        shown["ranges"] = {name: own for name, own in ranges if name in sight.codec.schema}
-    return shown
+    return sight.options(request)
 
 
 def _wider(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict[str, Any] | None:
