@@ -6,7 +6,7 @@ from html import unescape
 
 from proce.explanation import Explanations
 from proce.explanation.html.notebook import html_of_rows
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 from proce.explanation.receipts.verdict import Answer
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.result.shown import shown_row

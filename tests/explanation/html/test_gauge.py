@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from proce.explanation import Explanation, Outcome
-from proce.explanation.html.gauge import Gauge, gauge_of
+from proce.explanation.html.pictures import Gauge, gauge_of
+from proce.explanation.row_view import row_view
 
 from .. import samples
 from ..samples import CHANGE_JOB, explanation
 
 
 def drawn(item: Explanation) -> Gauge:
-    gauge = gauge_of(item)
+    gauge = gauge_of(row_view(item))
     assert gauge is not None
     return gauge
 
@@ -80,7 +81,7 @@ def test_of_several_classes_no_one_probability_decides() -> None:
 
 
 def test_an_unknown_probability_is_not_drawn() -> None:
-    assert gauge_of(explanation(probability=math.nan)) is None
+    assert gauge_of(row_view(explanation(probability=math.nan))) is None
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.0, 0.02), (0.97, 1.0), (0.59, 0.61)])

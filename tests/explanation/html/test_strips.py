@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from proce.explanation.html.strips import Strip, legend_of, shares_text, strip_of
+from proce.explanation.html.pictures import Strip, legend_of, strip_of
 from proce.explanation.record.spread import spread_of
-from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.row_view import StepView, row_view
 
 from ...explained import Way
 from .. import samples
@@ -15,13 +15,13 @@ from ..samples import CHANGE_JOB, CODEC, RAISE_SAVINGS, explanation, people
 CONTEXT = samples.context(spread=spread_of(CODEC, CODEC.encode(people())))
 
 
-def cells(way: Way, row: int = 0) -> dict[str, ChangedCell]:
-    item = explanation(way, row=row, shared=CONTEXT)
-    return {cell.feature.name: cell for cell in row_cells(item)[0]}
+def steps(way: Way) -> dict[str, StepView]:
+    (told,) = row_view(explanation(way, shared=CONTEXT)).ways
+    return {step.change.name: step for step in told.steps}
 
 
 def strip(way: Way, name: str) -> Strip:
-    drawn = strip_of(cells(way)[name], CONTEXT)
+    drawn = strip_of(steps(way)[name].change, CONTEXT)
     assert drawn is not None
     return drawn
 
@@ -46,7 +46,7 @@ def test_the_ends_are_told_on_the_step_inside_of_them() -> None:
     low, span, resolution = CODEC.low.copy(), CODEC.span.copy(), CODEC.resolution.copy()
     low[position], span[position], resolution[position] = -3_340.478, 93_340.607, 0.01
     codec = replace(CODEC, low=low, span=span, resolution=resolution)
-    drawn = strip_of(cells(RAISE_SAVINGS)["savings"], replace(CONTEXT, codec=codec))
+    drawn = strip_of(steps(RAISE_SAVINGS)["savings"].change, replace(CONTEXT, codec=codec))
     assert drawn is not None
     assert (drawn.low, drawn.high) == ("−3,340.47", "90,000.12")
 
@@ -61,8 +61,9 @@ def test_levels_with_an_order_stand_on_a_line_and_others_do_not() -> None:
     drawn = strip({"education": ("action", "master")}, "education")
     assert (drawn.now, drawn.after, drawn.most) == (0, 1, None)
     assert (drawn.low, drawn.high) == ('"school"', '"master"')
-    assert strip_of(cells(CHANGE_JOB)["job"], CONTEXT) is None
-    assert shares_text(cells(CHANGE_JOB)["job"], CONTEXT) == "40% → 40%"
+    job = steps(CHANGE_JOB)["job"]
+    assert strip_of(job.change, CONTEXT) is None
+    assert ("share of the training rows", "40% → 40%") in job.facts
 
 
 def test_an_outlier_stands_just_outside() -> None:

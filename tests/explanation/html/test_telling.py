@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from proce.explanation.html.page import page_of_row, page_of_rows
+from proce.explanation.html.report import page_of_row, page_of_rows
 
 from .. import samples
 from ..samples import CHANGE_JOB, everything, explanation

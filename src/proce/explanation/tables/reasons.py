@@ -19,9 +19,10 @@ from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.row_view import row_view
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.tables.letter import DRAFT, Measure, letter_text
-from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
+from proce.explanation.words.cells import ChangedCell, plain_value, recommended_cells
 from proce.explanation.words.instructions import direction_of_action, drift_text
 from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.values import change_texts, class_texts, name_text
@@ -127,7 +128,7 @@ class Reasons:
         measure = reasons[0].measure if reasons else "probability"
         told = [reason.cell.position for reason in reasons]
         explained = ExplainedRow(self.result.rows, index, self.result.layout)
-        return letter_text(explained, listed, told, measure)
+        return letter_text(row_view(explained), listed, told, measure)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -153,13 +154,10 @@ def reasons_of(
     if not 1 <= at_most <= sys.maxsize:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
     table = _checked_codes(codes, result.context.codec.schema.names)
-    pairs = zip(result, ranked_cells(result.rows), strict=True)
+    pairs = zip(result, recommended_cells(result.rows), strict=True)
     return Reasons(
         result,
-        tuple(
-            _reasons_of_row(row, ranked[0] if ranked else (), table)[:at_most]
-            for row, ranked in pairs
-        ),
+        tuple(_reasons_of_row(row, cells, table)[:at_most] for row, cells in pairs),
     )
 
 

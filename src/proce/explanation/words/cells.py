@@ -126,6 +126,12 @@ def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
     ]
 
 
+def recommended_cells(rows: ExplainedRows) -> list[list[ChangedCell]]:
+    """Return for each row the changed cells of its recommended counterfactual; none without one."""
+    found = iter(cells_of_counterfactuals(rows, rows.recommended()).by_counterfactual())
+    return [next(found) if count else [] for count in rows.counts.tolist()]
+
+
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
     """Return the changed cells of one row's counterfactuals, by rank."""
     record, (first, last) = row.record, row.extent

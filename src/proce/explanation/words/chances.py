@@ -25,9 +25,14 @@ def now_text(row: ExplainedRow) -> str:
 
 
 def then_text(row: ExplainedRow, rank: int = 1) -> str:
-    """Return the probability of the target for the counterfactual of a rank."""
-    (text,) = percents(row.probabilities[rank - 1].item(), line=decision_line(row))
-    return text
+    """Return the probability of the target for the counterfactual of a rank.
+
+    One that is less than was aimed for does not read as that: ``59.99%`` of 60%.
+    """
+    chances = [row.probabilities[rank - 1].item()]
+    if not row.margin_met and row.context.lead is None:
+        chances.append(row.needed)
+    return percents(*chances, line=decision_line(row))[0]
 
 
 def then_and_now(row: ExplainedRow, rank: int = 1) -> tuple[str, str]:

@@ -6,6 +6,14 @@ from proce.explanation.words.chances import now_text
 from proce.explanation.words.needs import need_text
 from proce.explanation.words.values import class_texts
 
+OUTCOME_WORDS = {
+    Outcome.FOUND: "found",
+    Outcome.NOT_FOUND: "not found",
+    Outcome.ALREADY_TARGET: "already there",
+    Outcome.OUT_OF_TIME: "out of time",
+    Outcome.FAILED: "the model failed",
+}
+
 
 def decision_text(row: ExplainedRow) -> str:
     """Return what the model says of a row, and what was looked for."""

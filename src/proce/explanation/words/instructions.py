@@ -88,10 +88,14 @@ def interval_text(cell: ChangedCell, context: Context) -> str | None:
     return None if low == high else f"{low} and {high}"
 
 
-def only_value_text(cell: ChangedCell, context: Context) -> str | None:
-    """Return the one value of an action at which the advice holds; ``None`` where others do too."""
+def decides_fact(cell: ChangedCell, context: Context) -> list[tuple[str, str]]:
+    """Return between which values of an action today's model decides so, as a name and a value."""
     low, high = _interval(cell, context)
-    return low if low == high else None
+    if low is None:
+        return []
+    if low == high:
+        return [("today's model decides so", f"at {low} alone")]
+    return [("today's model decides so between", f"{low} and {high}{further_text(cell)}")]
 
 
 def further_text(cell: ChangedCell) -> str:

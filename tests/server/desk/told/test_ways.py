@@ -10,12 +10,12 @@ from proce import Explanations
 from proce.explanation import Front
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
-from proce.explanation.words.cells import ChangedCell, ranked_cells
+from proce.explanation.row_view import change_view, front_of, row_view
+from proce.explanation.words.cells import ChangedCell
 from proce.schema import Codec, Schema
 from proce.server.desk import Desk, RequestError
-from proce.server.desk.told.changes import changes_in_order
-from proce.server.desk.told.front import front_of
 from proce.server.desk.told.results import Results
+from proce.server.desk.told.ways import changes_in_order
 
 from ....explanation.samples import CHANGE_JOB, RAISE_SAVINGS, explanation, people
 
@@ -79,6 +79,11 @@ def cell(schema: Schema, name: str, kind: Change, size: float = 0.1) -> ChangedC
     return ChangedCell(position, schema[name], kind, 1.0, 2.0, 1.0, size)
 
 
+def told(cells: list[ChangedCell], context: Context) -> list[tuple[str, int, list[str]]]:
+    changes = [change_view(cell, context) for cell in cells]
+    return [(c.name, depth, causes) for c, causes, depth in changes_in_order(changes, context)]
+
+
 def test_a_consequence_of_a_consequence_is_two_deep() -> None:
     import pandas as pd
 
@@ -88,8 +93,7 @@ def test_a_consequence_of_a_consequence_is_two_deep() -> None:
     context = Context(Codec.fit(schema, frame), (0, 1), (0.5, 0.5), edges=edges, origin="given")
     action, effect = Change.ACTION, Change.CONSEQUENCE
     cells = [cell(schema, "a", action), *(cell(schema, name, effect) for name in "dcb")]
-    told = [(c["feature"], c["depth"], c["causes"]) for c in changes_in_order(cells, context)]
-    assert told == [
+    assert told(cells, context) == [
         ("a", 0, []),
         ("c", 1, ["a", "b"]),
         ("d", 2, ["c"]),
@@ -97,8 +101,7 @@ def test_a_consequence_of_a_consequence_is_two_deep() -> None:
     ]
     # Where the cause is not shown, the consequence is not lost.
     alone = [cell(schema, "a", action), cell(schema, "e", effect)]
-    told = [(c["feature"], c["depth"], c["causes"]) for c in changes_in_order(alone, context)]
-    assert told == [("a", 0, []), ("e", 1, [])]
+    assert told(alone, context) == [("a", 0, []), ("e", 1, [])]
 
 
 def test_the_front_has_the_told_ways_and_what_else_was_found(answer: Answer) -> None:
@@ -126,8 +129,8 @@ def test_a_told_way_is_in_the_front_once_where_a_cell_is_missing() -> None:
     both = explanation(RAISE_SAVINGS, CHANGE_JOB, frame=frame)
     front = Front(both.rows, both.losses, both.changes)
     explained = explanation(RAISE_SAVINGS, frame=frame, front=front)
-    members = front_of(explained, ranked_cells(explained.record)[0])
-    assert [member["rank"] for member in members] == [1, None]
+    members = front_of(row_view(explained))
+    assert [member.rank for member in members] == [1, None]
 
 
 def test_what_a_front_changes_survives_json_and_is_guessed_in_older_texts(

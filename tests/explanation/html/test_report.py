@@ -14,7 +14,7 @@ import pytest
 
 from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations
-from proce.explanation.html.page import page_of_row, page_of_rows
+from proce.explanation.html.report import page_of_row, page_of_rows
 from proce.explanation.words.sentences import lines
 from proce.schema import Codec, Schema
 
