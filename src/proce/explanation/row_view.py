@@ -26,24 +26,25 @@ from proce.explanation.words.cells import (
     row_cells,
 )
 from proce.explanation.words.certainty import is_unsure
-from proce.explanation.words.chances import (
+from proce.explanation.words.decision import (
     added_points,
     decision_line,
+    decision_text,
     now_text,
     then_and_now,
     then_text,
 )
-from proce.explanation.words.decision import decision_text
 from proce.explanation.words.instructions import (
     consequence,
     decides_fact,
     effect_text,
     instructions,
     interval_text,
+    is_waiting,
 )
-from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import (
     Line,
+    LineKind,
     lines_of_counterfactual,
     lines_without_counterfactual,
 )
@@ -52,10 +53,10 @@ from proce.explanation.words.values import (
     class_texts,
     name_text,
     plain_value_text,
+    row_label,
     share_text,
     value_text,
 )
-from proce.explanation.words.waiting import is_waiting
 from proce.losses import Loss, chance_of_loss
 from proce.schema import Action, Continuous, Feature, Layout, Level
 from proce.schema.features.naming import spoken_name
@@ -153,7 +154,7 @@ class WayView:
         """What follows from what a person does; what time moves goes with the waiting."""
         return [step for step in self.steps if step.change.kind == "consequence"]
 
-    def texts(self, kind: str) -> list[str]:
+    def texts(self, kind: LineKind) -> list[str]:
         """Return the sentences of one kind."""
         return texts_of(self.lines, kind)
 
@@ -224,7 +225,7 @@ class RowView:
         return self.ways[0] if self.ways else None
 
 
-def texts_of(lines: Sequence[Line], kind: str) -> list[str]:
+def texts_of(lines: Sequence[Line], kind: LineKind) -> list[str]:
     """Return the sentences of one kind."""
     return [line.text for line in lines if line.kind == kind]
 
@@ -363,11 +364,7 @@ def _facts(row: ExplainedRow, rank: int, cell: ChangedCell, n_by_hand: int) -> F
 
 
 def _is_outdone(row: ExplainedRow, rank: int) -> bool:
-    """Whether the front has a way that is both nearer and likelier than the one of a rank.
-
-    The ways behind the recommended one are chosen to differ from those before them, so that a
-    person who cannot do one thing finds another; such a way need not lie on the front.
-    """
+    """Whether the front has a way that is both nearer and likelier than the one of a rank."""
     if row.front is None:
         return False
     losses = row.front.losses
@@ -433,11 +430,7 @@ def _member(
 
 
 def _kinds(row: ExplainedRow, rows: Array, changes: Array) -> Array:
-    """Return a ``Change`` for each cell of members ``(p, f)`` of the front.
-
-    In a result from before that was recorded, what a person could do is told as done, but
-    for what a cause of it that changed too may have moved.
-    """
+    """Return a ``Change`` for each cell of members ``(p, f)`` of the front."""
     is_unknown = changes == UNKNOWN_CHANGE
     if not bool(is_unknown.any()):
         return changes

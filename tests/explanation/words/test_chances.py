@@ -5,8 +5,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.explanation.samples import context, explanation
 
-from proce.explanation.words.chances import added_points, now_text, points_text, then_and_now
-from proce.explanation.words.decision import decision_text
+from proce.explanation.words.decision import (
+    added_points,
+    decision_text,
+    now_text,
+    points_text,
+    then_and_now,
+)
 from proce.explanation.words.values import percents
 
 SAVE = {"savings": ("action", 3_500)}

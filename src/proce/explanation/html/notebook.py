@@ -97,9 +97,7 @@ def _summary(rows: ExplainedRows) -> str:
 
 
 def _shown_positions(n_features: int, views: Sequence[RowView]) -> list[int]:
-    """Return which features are shown: first those that the recommended ways change, then those
-    of the alternatives, then, unless they are many, all others.
-    """
+    """Return which features are shown: those that change before, then, unless many, all others."""
     ways = [way for view in views for way in view.ways]
     recommended = {s.change.cell.position for way in ways if way.rank == 1 for s in way.steps}
     changed = {step.change.cell.position for way in ways for step in way.steps}

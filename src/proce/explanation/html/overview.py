@@ -14,10 +14,8 @@ from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
 from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.certainty import is_unsure
-from proce.explanation.words.chances import now_text, then_and_now
-from proce.explanation.words.decision import OUTCOME_WORDS
-from proce.explanation.words.row_labels import row_label
-from proce.explanation.words.values import class_texts, joined, name_text, share_text
+from proce.explanation.words.decision import OUTCOME_WORDS, now_text, then_and_now
+from proce.explanation.words.values import class_texts, joined, name_text, row_label, share_text
 from proce.schema import Action
 from proce.schema.features.numerals import counted
 

@@ -9,7 +9,7 @@ from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
 from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.row_view import ChangeView, RowView
 from proce.explanation.words.cells import ChangedCell, plain_value
-from proce.explanation.words.needs import aim_text, is_more_aimed_for
+from proce.explanation.words.decision import aim_text, is_more_aimed_for
 from proce.explanation.words.values import percent, value_text
 from proce.schema import Categorical, Continuous
 from proce.schema.bulk import scales_of
@@ -134,11 +134,9 @@ def _middle(place: float) -> str:
 
 
 def _side(place: float, leftwards: bool) -> str:
-    """Return on which side of its mark a label stands, where there is room for it.
-
-    What is now stands away from what decides, and that away from what is aimed for: the lines
-    down to the labels of the others do not cross it.
-    """
+    """Return on which side of its mark a label stands, where there is room for it."""
+    # What is now stands away from what decides, and that away from what is aimed for: the lines
+    # down to the labels of the others do not cross it.
     if leftwards:
         return "end" if place >= _OUTER_PART else "start"
     return "start" if place <= 1 - _OUTER_PART else "end"

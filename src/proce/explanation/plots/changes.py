@@ -6,34 +6,32 @@ from typing import TYPE_CHECKING
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
 from proce.causal.drawing.room import Room
-from proce.explanation.plots.lines import (
-    MAX_LINES,
-    Label,
-    band_height,
-    fitting_labels,
-    lines_in,
-    open_lines,
-    shortened_label,
-    write_label,
-)
 from proce.explanation.plots.style import (
     MAX_LABEL_LENGTH,
+    MAX_LINES,
+    Label,
     axes_or_new,
+    band_height,
+    fitting_labels,
     kind_word,
+    lines_in,
     name_ticks,
+    open_lines,
     plain_frame,
+    shortened_label,
     shown_name,
+    write_label,
 )
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, row_cells
-from proce.explanation.words.chances import then_and_now
-from proce.explanation.words.row_labels import row_label
+from proce.explanation.words.decision import then_and_now
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
     class_texts,
+    row_label,
     share_text,
     short,
     value_text,
@@ -53,20 +51,7 @@ _MIN_LABEL_LENGTH = 5  # characters of a value where there is least room
 
 
 def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
-    """Draw before and after of the recommended counterfactual.
-
-    Each feature has a line, on the range of the training rows; labels are in raw units. Where the
-    result knows how the training rows are distributed, a band holds nine of ten of them, a narrower
-    one inside it the middle half, and levels carry their share. Changes for which the axes have no
-    room are counted below them.
-
-    Parameters
-    ----------
-    row
-        The explained row.
-    ax
-        The axes to draw on; ``None`` makes a figure.
-    """
+    """Draw before and after of the recommended counterfactual."""
     ax = axes_or_new(ax)
     room = Room.of(ax)
     if not len(row):
@@ -174,11 +159,7 @@ def _draw_arrow(
 def _labels(
     ax: "Axes", row: ExplainedRow, cell: ChangedCell, ends: tuple[float, float], font: Font
 ) -> list[Label]:
-    """Return the words for a change: one label at each end, or one for both where they meet.
-
-    Names of levels are shortened where there is little room; of a number either all is shown, or
-    only where it goes.
-    """
+    """Return the words for a change: one label at each end, or one for both where they meet."""
     (start, end), is_held = ends, cell.kind is Change.HOLD
     by_hand = cell.kind is Change.ACTION
     middle, bold = (start + end) / 2, is_held or by_hand

@@ -91,7 +91,7 @@ class Explanation(ExplainedRow):
         return plain_text(lines(shown_row(self)))
 
     def __repr__(self) -> str:
-        from proce.explanation.words.row_labels import row_label
+        from proce.explanation.words.values import row_label
 
         ways = counted(len(self), "counterfactual")
         return f"Explanation(row {row_label(self)}, {self.outcome.value}, {ways})"

@@ -7,8 +7,7 @@ from proce.explanation import Explanations
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.outcome import OUTCOMES
 from proce.explanation.record.view import protected_names
-from proce.explanation.words.certainty import count_unsure
-from proce.explanation.words.robustness import count_less_robust
+from proce.explanation.words.certainty import count_less_robust, count_unsure
 from proce.methods import ProCE, Progress
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
