@@ -85,7 +85,7 @@ class Jobs:
         Parameters
         ----------
         request
-            What the desk is asked to explain.
+            What the explainer is asked to explain.
         role
             Who asks: ``applicant`` or ``auditor``.
         owner
