@@ -8,48 +8,33 @@ from proce.explanation.record.view import View
 from proce.methods import ProCE
 from proce.schema.features.naming import spoken_name
 from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.classes import class_at, wanted_class
 from proce.server.explainer_api.handlers.explaining import Report, check_order, explain_order
 from proce.server.explainer_api.handlers.graphs import Graphs
-from proce.server.explainer_api.handlers.paging import page_of
-from proce.server.explainer_api.handlers.pasting import parse_row
-from proce.server.explainer_api.handlers.requests import Order, base_row, read_order
-from proce.server.explainer_api.handlers.rules import check_rules
-from proce.server.explainer_api.handlers.sight import Sight
-from proce.server.explainer_api.handlers.table import RowTable
-from proce.server.explainer_api.handlers.telling import told
-from proce.server.explainer_api.handlers.trying import try_changes
-from proce.server.explainer_api.handlers.values import row_of
+from proce.server.explainer_api.handlers.requests import Order, base_row, check_rules, read_order
+from proce.server.explainer_api.handlers.role_view import RoleView
+from proce.server.explainer_api.handlers.rows import RowTable, page_of
+from proce.server.explainer_api.handlers.values import class_at, parse_row, row_of, wanted_class
+from proce.server.explainer_api.handlers.what_if import try_changes
 from proce.server.explainer_api.presenters.cohort import cohort_of
-from proce.server.explainer_api.presenters.description import describe
-from proce.server.explainer_api.presenters.exports import csv_of, letter_of, report_of
-from proce.server.explainer_api.presenters.graph_words import describe_graph
+from proce.server.explainer_api.presenters.graph import describe_graph
 from proce.server.explainer_api.presenters.relaxing import request_in_view
-from proce.server.explainer_api.presenters.results import Results, row_at
+from proce.server.explainer_api.presenters.results import (
+    Results,
+    csv_of,
+    letter_of,
+    report_of,
+    row_at,
+)
+from proce.server.explainer_api.presenters.schema import describe
 from proce.server.explainer_api.presenters.ways import ways_of
 
 Request = Mapping[str, Any] | None
 
 
 class ExplainerApi:
-    """One loaded explainer, the rows of a file, and what was asked of them a moment ago.
+    """One loaded explainer, the rows of a file, and what was asked of them a moment ago."""
 
-    All answers are plain values of JSON. A field of a request that is wrong raises a
-    :class:`RequestError`; other errors of this package say what cannot be done. One thread uses it
-    at a time.
-
-    Parameters
-    ----------
-    explainer
-        The fitted explainer.
-    table
-        The rows that can be browsed and explained by their position; ``None`` for none.
-    title
-        What the explainer is called.
-    target
-        The class that people want, as its value or as it is written in text; it is asked for
-        where a request names none.
-    """
+    # Answers are plain values of JSON; a wrong field raises a RequestError. One thread at a time.
 
     def __init__(
         self,
@@ -65,7 +50,7 @@ class ExplainerApi:
         self.target = wanted_class(target, self._fitted.classifier.classes)
         self._results = Results()
         codec = self._fitted.codec
-        self._sights = {view: Sight.of(codec, view) for view in ("applicant", "auditor")}
+        self._role_views = {view: RoleView.of(codec, view) for view in ("applicant", "auditor")}
 
     @classmethod
     def open(
@@ -76,22 +61,7 @@ class ExplainerApi:
         title: str | None = None,
         target: Any = None,
     ) -> "ExplainerApi":
-        """Load an explainer, and the rows of a file.
-
-        Parameters
-        ----------
-        folder
-            The folder to which the explainer was saved.
-        rows
-            A csv or Parquet file, or a folder of Parquet files; all of it is held in memory, at
-            most fifty million cells.
-        id_name
-            A column of that file that names the rows.
-        title
-            What the explainer is called; by default after its folder.
-        target
-            The class that people want; none where it is not known.
-        """
+        """Load an explainer, and the rows of a file."""
         explainer = ProCE.load(folder)
         fitted = explainer.fitted_
         table = None
@@ -106,12 +76,12 @@ class ExplainerApi:
 
     def schema(self, view: View = "applicant") -> dict[str, Any]:
         """Return what the explainer is about: classes, features, rules."""
-        described = describe(self._fitted, self._sight(view), self.title, self.n_rows)
+        described = describe(self._fitted, self._role(view), self.title, self.n_rows)
         return {**described, "default_target": self.target}
 
     def graph(self, view: View = "applicant") -> dict[str, Any]:
         """Return the causal graph of the explainer, with its equations in words."""
-        return describe_graph(self._graphs, self._sight(view))
+        return describe_graph(self._graphs, self._role(view))
 
     def check_graph(
         self,
@@ -119,11 +89,8 @@ class ExplainerApi:
         edges: Sequence[Sequence[str]] | None = None,
         view: View = "applicant",
     ) -> dict[str, Any]:
-        """Return whether a graph can be used, and its canonical form, or what is wrong with it.
-
-        The graph is given as DAGitty text, or as pairs of cause and effect.
-        """
-        return self._graphs.check({"dagitty": dagitty, "edges": edges}, self._sight(view))
+        """Return whether a graph can be used, and its canonical form, or what is wrong with it."""
+        return self._graphs.check({"dagitty": dagitty, "edges": edges}, self._role(view))
 
     def rows(
         self,
@@ -141,7 +108,7 @@ class ExplainerApi:
             return {"total": 0, "rows": []}
         return page_of(
             self.table,
-            self._sight(view),
+            self._role(view),
             offset=offset,
             limit=limit,
             prediction=prediction,
@@ -152,7 +119,7 @@ class ExplainerApi:
 
     def parse_row(self, text: str, view: View = "applicant") -> dict[str, Any]:
         """Return the values of a pasted line of csv."""
-        return parse_row(text, self._sight(view))
+        return parse_row(text, self._role(view))
 
     def what_if(
         self,
@@ -164,66 +131,35 @@ class ExplainerApi:
         graph: Mapping[str, Any] | None = None,
         view: View = "applicant",
     ) -> dict[str, Any]:
-        """Return the decision on a row before and after some changes, and what follows from them.
-
-        Parameters
-        ----------
-        row
-            The values of the row; with ``row_id``, those that differ from the row of the file.
-        row_id
-            The position of a row of the file.
-        changes
-            The values that are set; nothing for the decision on the row as it is.
-        target
-            The class whose probability is told; by default the one that people want, else the
-            other class of two.
-        graph
-            An edited graph, with ``dagitty`` or ``edges``.
-        view
-            Who asks.
-        """
-        sight, classes = self._sight(view), self._fitted.classifier.classes
+        """Return the decision on a row before and after some changes, and what follows."""
+        role, classes = self._role(view), self._fitted.classifier.classes
         if row is None and row_id is None:
             raise RequestError("row", "expected a row, or the row_id of one of the file.")
         base = None if row_id is None else base_row(row_id, self.table, "row_id")
-        raw = row_of(sight, row or {}, "row", base)
+        raw = row_of(role, row or {}, "row", base)
         target = self.target if target is None else target
         wanted = None if target is None else class_at(target, classes, "target")
-        edited = None if graph is None else self._graphs.read(graph, sight)
-        explainer = told("graph", sight, lambda: self._graphs.explainer_for(edited))
-        return try_changes(explainer, sight, raw, changes or {}, wanted)
+        edited = None if graph is None else self._graphs.read(graph, role)
+        explainer = role.attempt("graph", lambda: self._graphs.explainer_for(edited))
+        return try_changes(explainer, role, raw, changes or {}, wanted)
 
     def check_rules(self, rules: Sequence[str], view: View = "applicant") -> dict[str, Any]:
-        """Return for each rule whether it can be read, and where it cannot be."""
-        return check_rules(rules, self._sight(view))
+        """Return for each rule whether it can be read, and after how many characters it cannot."""
+        return check_rules(rules, self._role(view))
 
     def check(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Refuse an explanation that cannot be made; nothing is searched or fitted.
-
-        Returns
-        -------
-        dict
-            The fields that are asked for, with the class that people want where none is named.
-        """
+        """Refuse an explanation that cannot be made; nothing is searched or fitted."""
         request = {"target": self.target, **_asked(request)}
         order = self._order(request)
-        check_order(self._graphs.explainer, order, self._sight_of(request))
+        check_order(self._graphs.explainer, order, self._role_of(request))
         return _asked(request)
 
     def explain(self, request: Mapping[str, Any], progress: Report | None = None) -> dict[str, Any]:
-        """Explain the rows of a request; :func:`finish` describes the answer.
-
-        Parameters
-        ----------
-        request
-            The fields of ``POST /explanations`` as plain values; ``view`` says who asks.
-        progress
-            Called with how far the search has come, as plain values; False ends it early.
-        """
+        """Explain the rows of a request; :func:`finish` describes the answer."""
         order = self._order({"target": self.target, **_asked(request)})
-        sight = self._sight_of(request)
-        explainer = told("graph", sight, lambda: self._graphs.explainer_for(order.graph))
-        return told("rows", sight, lambda: explain_order(explainer, order, progress))
+        role = self._role_of(request)
+        explainer = role.attempt("graph", lambda: self._graphs.explainer_for(order.graph))
+        return role.attempt("rows", lambda: explain_order(explainer, order, progress))
 
     def ways(
         self,
@@ -232,21 +168,9 @@ class ExplainerApi:
         row: int = 0,
         view: View = "applicant",
     ) -> dict[str, Any]:
-        """Return everything that a page draws for one row of a result.
-
-        Parameters
-        ----------
-        document
-            The JSON text of explanations.
-        request
-            What was asked for.
-        row
-            The place of the row in the request.
-        view
-            Who looks.
-        """
+        """Return everything that a page draws for one row of a result."""
         shown = self._results.read(document, view)
-        asked = request_in_view(request or {}, self._sight(view))
+        asked = request_in_view(request or {}, self._role(view))
         return ways_of(shown, row_at(shown, row), asked)
 
     def cohort(
@@ -256,10 +180,7 @@ class ExplainerApi:
         by: str | None = None,
         view: View = "applicant",
     ) -> dict[str, Any]:
-        """Return an overview of all rows of a result, in groups by a feature where one is named.
-
-        The parameters are those of :meth:`ways`.
-        """
+        """Return an overview of all rows of a result, in groups by a feature where one is named."""
         return cohort_of(self._results.read(document, view), request or {}, by)
 
     def report(self, document: str, request: Request = None, view: View = "applicant") -> str:
@@ -280,17 +201,17 @@ class ExplainerApi:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
 
-    def _sight(self, view: Any) -> Sight:
-        if not isinstance(view, str) or view not in self._sights:
+    def _role(self, view: Any) -> RoleView:
+        if not isinstance(view, str) or view not in self._role_views:
             raise RequestError("view", "expected 'applicant' or 'auditor'.")
-        return self._sights[view]
+        return self._role_views[view]
 
-    def _sight_of(self, request: Mapping[str, Any]) -> Sight:
-        return self._sight(request.get("view") or "auditor")
+    def _role_of(self, request: Mapping[str, Any]) -> RoleView:
+        return self._role(request.get("view") or "auditor")
 
     def _order(self, request: Mapping[str, Any]) -> Order:
-        sight = self._sight_of(request)
-        return read_order(request, sight, self._graphs, self._fitted, self.table)
+        role = self._role_of(request)
+        return read_order(request, role, self._graphs, self._fitted, self.table)
 
 
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,10 +17,8 @@ log = logging.getLogger(__name__)
 def open_explainer_api(
     folder: Path, rows: Path | None, id_name: str | None, target: str | None = None
 ) -> "ExplainerApi":
-    """Open the explainer in a worker; the process that asks for it never loads the model.
-
-    The first questions take longer than those that follow, so they are asked here.
-    """
+    """Open the explainer in a worker; the process that asks for it never loads the model."""
+    # The first questions take longer than those that follow, so they are asked here.
     from proce.server.explainer_api.api import ExplainerApi
 
     api = ExplainerApi.open(folder, rows, id_name, target=target)

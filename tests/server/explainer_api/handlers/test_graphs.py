@@ -117,7 +117,7 @@ def test_an_edited_graph_is_marked_and_told_as_given_by_a_person(study: Explaine
 
 
 def test_a_learned_graph_stays_learned_when_it_is_edited(private_api: ExplainerApi) -> None:
-    graph = private_api._graphs.read({"edges": [["tests", "skill"]]}, private_api._sight("auditor"))
+    graph = private_api._graphs.read({"edges": [["tests", "skill"]]}, private_api._role("auditor"))
     assert str(graph.origin) == "discovered by direct_lingam, then edited"
     assert graph.origin.discovered
 

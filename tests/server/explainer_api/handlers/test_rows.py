@@ -8,7 +8,7 @@ import pytest
 
 from proce.errors import FileError, SchemaError
 from proce.server.explainer_api import ExplainerApi, RequestError
-from proce.server.explainer_api.handlers import table as tables
+from proce.server.explainer_api.handlers import rows as file_rows
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +151,6 @@ def test_a_file_that_does_not_fit_is_refused_at_once(
         ExplainerApi.open(loan_folder, tmp_path / "wrong.csv")
     with pytest.raises(FileError, match="lacks the column 'number'"):
         ExplainerApi.open(loan_folder, loan_rows, "number")
-    monkeypatch.setattr(tables, "MAX_CELLS", 600)
+    monkeypatch.setattr(file_rows, "MAX_CELLS", 600)
     with pytest.raises(FileError, match="60 rows of 12 features; at most 50 such rows"):
         ExplainerApi.open(loan_folder, loan_rows)

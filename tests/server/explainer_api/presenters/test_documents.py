@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proce.server.explainer_api import ExplainerApi, RequestError
-from proce.server.explainer_api.kept import Kept
+from proce.server.explainer_api.lru_cache import LruCache
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_a_report_is_drawn_once(
 
 def test_only_the_last_few_are_kept() -> None:
     made: list[int] = []
-    kept: Kept[int, int] = Kept(2, max_size=10)
+    kept: LruCache[int, int] = LruCache(2, max_size=10)
 
     def value(key: int, size: int = 1) -> int:
         return kept.get(key, lambda: made.append(key) or -key, size)

@@ -15,52 +15,30 @@ from proce.methods.fitting.modes import resolve_mode
 from proce.methods.fitting.other_models import other_models
 from proce.objective import Mode
 from proce.server.explainer_api.handlers.requests import Order
-from proce.server.explainer_api.handlers.sight import Sight
-from proce.server.explainer_api.handlers.telling import told
+from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.values import frame_of
 
 MODES = get_args(Mode)
 Report = Callable[[dict[str, Any]], object]
 
 
-def check_order(explainer: ProCE, order: Order, sight: Sight) -> None:
-    """Refuse what the explainer cannot honour; nothing is fitted or searched.
-
-    Parameters
-    ----------
-    explainer
-        The explainer with its own graph: one that is edited is fitted only when it is used.
-    order
-        What is asked for.
-    sight
-        What the person who asks can see.
-    """
+def check_order(explainer: ProCE, order: Order, role: RoleView) -> None:
+    """Refuse what the explainer cannot honour; nothing is fitted or searched."""
     fitted, asked = explainer.fitted_, dict(order.options)
     if asked.pop("robust", None) is not None and fitted.model_refits is None:
-        told("robust", sight, lambda: other_models(fitted, explainer.models, None, robust=True))
+        role.attempt("robust", lambda: other_models(fitted, explainer.models, None, robust=True))
     causal = asked.pop("causal", None)
     if causal is not None and (order.graph is None or causal not in MODES):
-        told("causal", sight, lambda: resolve_mode(causal, fitted.scm))
+        role.attempt("causal", lambda: resolve_mode(causal, fitted.scm))
     asked["rules"] = tuple(asked["rules"])
     if "vary" in asked:
         asked["vary"] = tuple(asked["vary"])
     frame = frame_of(fitted.codec, order.raw)
-    told("rows", sight, lambda: ProceCall(fitted, Options(**asked), frame))  # not run
+    role.attempt("rows", lambda: ProceCall(fitted, Options(**asked), frame))  # not run
 
 
 def explain_order(explainer: ProCE, order: Order, report: Report | None = None) -> dict[str, Any]:
-    """Explain the rows of an order.
-
-    Parameters
-    ----------
-    explainer
-        The explainer, with the graph of the order.
-    order
-        What is asked for.
-    report
-        Called with how far the search has come, as plain values; the search ends early where it
-        returns False.
-    """
+    """Explain the rows of an order."""
     frame = frame_of(explainer.fitted_.codec, order.raw)
     progress = None if report is None else _reporting(report)
     result = explainer.explain(frame, progress=progress, **order.options)
@@ -68,16 +46,7 @@ def explain_order(explainer: ProCE, order: Order, report: Report | None = None) 
 
 
 def finish(result: Explanations) -> dict[str, Any]:
-    """Return explanations as text and plain values.
-
-    Returns
-    -------
-    dict
-        ``results``: the JSON text of the explanations by view, the same object where nothing is
-        protected. ``summary``: how many rows there are and how they ended, how many ways are
-        unsure, and how many less robust than was asked for. ``provenance``: how the explanations
-        came about, without the options of the call.
-    """
+    """Return explanations as text and plain values."""
     auditor = result.to_json(view="auditor")
     protected = protected_names(result.context.codec.schema)
     provenance = {name: plain_json(value) for name, value in vars(result.provenance).items()}

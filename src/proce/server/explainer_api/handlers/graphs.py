@@ -16,10 +16,9 @@ from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
 from proce.methods import ProCE
-from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.names import brief, listed, near
-from proce.server.explainer_api.handlers.sight import Sight
-from proce.server.explainer_api.kept import Kept
+from proce.server.explainer_api.errors import RequestError, brief, listed, near
+from proce.server.explainer_api.handlers.role_view import RoleView
+from proce.server.explainer_api.lru_cache import LruCache
 
 MAX_EDGES = 10_000  # that are read of a request
 _MAX_KEPT = 4  # edited graphs
@@ -30,17 +29,11 @@ _WITHOUT_ROWS = (
 
 
 class Graphs:
-    """The explainer with its own graph, and with the last few graphs that somebody asked for.
-
-    Parameters
-    ----------
-    explainer
-        The fitted explainer.
-    """
+    """The explainer with its own graph, and with the last few graphs that somebody asked for."""
 
     def __init__(self, explainer: ProCE) -> None:
         self.explainer = explainer
-        self._edited: Kept[frozenset[Edge], ProCE] = Kept(_MAX_KEPT)
+        self._edited: LruCache[frozenset[Edge], ProCE] = LruCache(_MAX_KEPT)
 
     @property
     def own(self) -> CausalGraph | None:
@@ -53,33 +46,23 @@ class Graphs:
         """Whether equations can be fitted to another graph."""
         return self.explainer.fitted_.left_out is None
 
-    def edges(self, sight: Sight) -> tuple[Edge, ...]:
+    def edges(self, role: RoleView) -> tuple[Edge, ...]:
         """Return the edges of the explainer's graph that a view shows."""
-        shown = set(sight.names)
+        shown = set(role.names)
         return () if self.own is None else tuple(e for e in self.own.edges if shown.issuperset(e))
 
-    def read(self, graph: Mapping[str, Any], sight: Sight, field: str = "graph") -> CausalGraph:
-        """Return the graph over all features that a request asks for, or say what is wrong.
-
-        Parameters
-        ----------
-        graph
-            ``{"dagitty": text}`` or ``{"edges": [[cause, effect], ...]}``.
-        sight
-            What the person who gives the graph can see.
-        field
-            Where the graph stands in the request.
-        """
-        edges = edges_of(graph, sight, field)
+    def read(self, graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> CausalGraph:
+        """Return the graph over all features that a request asks for, or say what is wrong."""
+        edges = edges_of(graph, role, field)
         if not self.can_edit:
             raise RequestError(field, _WITHOUT_ROWS)
-        return self._whole(edges, sight, field)
+        return self._whole(edges, role, field)
 
-    def check(self, graph: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
+    def check(self, graph: Mapping[str, Any], role: RoleView) -> dict[str, Any]:
         """Return whether a graph can be used, and its canonical form, or what is wrong with it."""
         try:
-            known = edges_of(graph, sight)
-            self.read(graph, sight)
+            known = edges_of(graph, role)
+            self.read(graph, role)
         except RequestError as error:
             wrong = {"ok": False, "error": error.message, "position": error.position}
             return {**wrong, "edges": [], "dagitty": ""}
@@ -88,7 +71,7 @@ class Graphs:
             "error": None,
             "position": None,
             "edges": [list(edge) for edge in known],
-            "dagitty": dagitty_of(known, sight.names),
+            "dagitty": dagitty_of(known, role.names),
         }
 
     def explainer_for(self, graph: CausalGraph | None) -> ProCE:
@@ -101,16 +84,16 @@ class Graphs:
         causal = self.explainer.causal
         return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
 
-    def _whole(self, edges: Sequence[Edge], sight: Sight, field: str) -> CausalGraph:
+    def _whole(self, edges: Sequence[Edge], role: RoleView, field: str) -> CausalGraph:
         """Return the edges that a view shows together with those that it does not."""
-        names, own, shown = sight.whole.schema.names, self.own, set(sight.names)
+        names, own, shown = role.whole.schema.names, self.own, set(role.names)
         hidden = [] if own is None else [e for e in own.edges if not shown.issuperset(e)]
         confidence = {} if own is None else {e: c for e, c in own.confidence.items() if e in edges}
         origin = replace(Origin() if own is None else own.origin, edited=True)
         try:
             return CausalGraph([*edges, *hidden], names, confidence, origin)
         except GraphError as error:
-            if sight.tells(str(error)):
+            if role.tells(str(error)):
                 raise RequestError(field, str(error)) from None
         raise RequestError(
             field,
@@ -119,14 +102,14 @@ class Graphs:
         )
 
 
-def edges_of(graph: Mapping[str, Any], sight: Sight, field: str = "graph") -> tuple[Edge, ...]:
+def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> tuple[Edge, ...]:
     """Return the edges that a request gives, in the order of the features, or say what is wrong."""
     graph = {name: value for name, value in graph.items() if value is not None}
     if set(graph) - {"dagitty", "edges"} or len(graph) != 1:
         raise RequestError(field, 'expected {"dagitty": text} or {"edges": [[cause, effect], …]}.')
     if "dagitty" in graph:
         field = f"{field}.dagitty"
-        n_pairs = len(sight.names) * (len(sight.names) - 1)
+        n_pairs = len(role.names) * (len(role.names) - 1)
         read = _read(lambda: read_dagitty(graph["dagitty"], n_pairs), field)
         nodes, edges = read.nodes, read.edges
         if read.undirected:
@@ -138,14 +121,14 @@ def edges_of(graph: Mapping[str, Any], sight: Sight, field: str = "graph") -> tu
         edges = _pairs(graph["edges"], field)
         nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     for name in nodes:
-        if name not in sight.codec.schema:
+        if name not in role.codec.schema:
             raise RequestError(
                 field,
-                f"{brief(name)} is no feature; the features are {listed(sight.names)}."
-                + near(name, sight.names),
+                f"{brief(name)} is no feature; the features are {listed(role.names)}."
+                + near(name, role.names),
             )
-    checked = _read(lambda: CausalGraph(edges, sight.names), field)
-    place = {name: position for position, name in enumerate(sight.names)}
+    checked = _read(lambda: CausalGraph(edges, role.names), field)
+    place = {name: position for position, name in enumerate(role.names)}
     return tuple(sorted(checked.edges, key=lambda edge: (place[edge[0]], place[edge[1]])))
 
 

@@ -11,30 +11,19 @@ from proce.explanation.record.outcome import OUTCOMES, count_actions
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import Tally, change_text, tallies
 from proce.explanation.tables.groups import Group, groups_of
-from proce.explanation.words.cells import ChangedCell, ranked_cells
+from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.instructions import instructions
 from proce.explanation.words.values import name_text
 from proce.losses import Loss
 from proce.schema import Action
-from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.names import brief, listed, near
+from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.presenters.results import id_of, label_of, row_id_of
 
 Plain = dict[str, Any]
 
 
 def cohort_of(result: ExplainedFrame, request: Mapping[str, Any], by: str | None) -> Plain:
-    """Return an overview of all rows of a result.
-
-    Parameters
-    ----------
-    result
-        The explanations, as a view shows them.
-    request
-        What was asked for.
-    by
-        A feature by whose values the rows are put into groups, or ``None``.
-    """
+    """Return an overview of all rows of a result."""
     counts = result.rows.outcome_counts()
     return {
         "n_rows": len(result),
@@ -42,8 +31,8 @@ def cohort_of(result: ExplainedFrame, request: Mapping[str, Any], by: str | None
         "features": [_feature(result, tally) for tally in tallies(result)],
         "groups": [] if by is None else [_group(group) for group in _groups(result, by)],
         "rows": [
-            _row(result, row, ranked, row_id_of(request, row.index))
-            for row, ranked in zip(result, ranked_cells(result.rows), strict=True)
+            _row(result, row, cells, row_id_of(request, row.index))
+            for row, cells in zip(result, recommended_cells(result.rows), strict=True)
         ],
     }
 
@@ -87,12 +76,9 @@ def _group(group: Group) -> Plain:
 
 
 def _row(
-    result: ExplainedFrame,
-    row: ExplainedRow,
-    ranked: Sequence[Sequence[ChangedCell]],
-    row_id: int | None,
+    result: ExplainedFrame, row: ExplainedRow, cells: Sequence[ChangedCell], row_id: int | None
 ) -> Plain:
-    best = ranked[0] if ranked else ()
+    is_found = len(row) > 0
     return {
         "row": row.index if row_id is None else row_id,
         "index": row.index,
@@ -100,8 +86,8 @@ def _row(
         "label": label_of(result, row),
         "outcome": row.outcome.value,
         "probability": finite_or_none(row.probability),
-        "new_probability": row.probabilities[0].item() if ranked else None,
-        "distance": finite_or_none(row.losses[0, Loss.DISTANCE].item()) if ranked else None,
-        "n_actions": count_actions(row.changes[0]).item() if ranked else None,
-        "actions": " ".join(instructions(best, row.context)),
+        "new_probability": row.probabilities[0].item() if is_found else None,
+        "distance": finite_or_none(row.losses[0, Loss.DISTANCE].item()) if is_found else None,
+        "n_actions": count_actions(row.changes[0]).item() if is_found else None,
+        "actions": " ".join(instructions(cells, row.context)),
     }

@@ -11,25 +11,13 @@ from typing import Any
 from proce.explanation.record.diagnosis import Blocker
 from proce.schema import Codec, Continuous
 from proce.schema.features.levels import find_level
-from proce.server.explainer_api.handlers.sight import Sight
+from proce.server.explainer_api.handlers.role_view import RoleView
 
 _DECIMALS = 4  # to which a probability that is asked for is cut
 
 
 def patch_of(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict[str, Any] | None:
-    """Return the fields of the request to replace so that a blocker gives way.
-
-    ``None`` where the limit is not one of the request.
-
-    Parameters
-    ----------
-    blocker
-        The limit.
-    request
-        What was asked for.
-    codec
-        The features and their levels.
-    """
+    """Return the fields of the request that lift a blocker; ``None`` if it is none of them."""
     value = blocker.value
     match blocker.kind:
         case "rule":
@@ -50,16 +38,16 @@ def patch_of(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict
     return None
 
 
-def request_in_view(request: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
+def request_in_view(request: Mapping[str, Any], role: RoleView) -> dict[str, Any]:
     """Return the limits of a request without what a view does not show."""
     shown = dict(request)
     if isinstance(shown.get("rules"), list):
-        shown["rules"] = [text for text in shown["rules"] if sight.tells_rule(text)]
+        shown["rules"] = [text for text in shown["rules"] if role.tells_rule(text)]
     if isinstance(shown.get("vary"), list):
-        shown["vary"] = [name for name in shown["vary"] if name in sight.codec.schema]
+        shown["vary"] = [name for name in shown["vary"] if name in role.codec.schema]
     if isinstance(shown.get("ranges"), Mapping):
         ranges = shown["ranges"].items()
-        shown["ranges"] = {name: own for name, own in ranges if name in sight.codec.schema}
+        shown["ranges"] = {name: own for name, own in ranges if name in role.codec.schema}
     return shown
 
 

@@ -1,44 +1,43 @@
-"""Results that were read from their text; the last few are kept, as somebody looks again."""
+"""Results: read from their text, the last few kept; named; and made into files."""
 
 import hashlib
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from proce.explanation.exchange.explanations_json import from_json
+from proce.explanation.html.report import page_of_rows
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import View, check_view, frame_for_applicant
+from proce.explanation.tables.frames import to_frame
+from proce.explanation.tables.reasons import reasons_of
 from proce.explanation.words.values import one_line
+from proce.files import plain_cell
 from proce.schema.frames.cells import is_missing
 from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers.requests import ROW
-from proce.server.explainer_api.kept import Kept
+from proce.server.explainer_api.lru_cache import LruCache
 
 _MAX_KEPT = 16
 _MAX_KEPT_CHARACTERS = 64_000_000  # of the texts of all results that are kept
 _MAX_REPORTS = 8
 _MAX_REPORT_CHARACTERS = 16_000_000
 _Key = tuple[bytes, View]
+MAX_LETTERS = 100  # drafts in one text
+_RULE = "\n" + "-" * 72 + "\n\n"
 
 
 class Results:
     """Reads results, each once as long as it is kept, and keeps the reports on them."""
 
     def __init__(self) -> None:
-        self._read: Kept[_Key, ExplainedFrame] = Kept(_MAX_KEPT, _MAX_KEPT_CHARACTERS)
-        self._reports: Kept[_Key, str] = Kept(_MAX_REPORTS, _MAX_REPORT_CHARACTERS)
+        self._read: LruCache[_Key, ExplainedFrame] = LruCache(_MAX_KEPT, _MAX_KEPT_CHARACTERS)
+        self._reports: LruCache[_Key, str] = LruCache(_MAX_REPORTS, _MAX_REPORT_CHARACTERS)
 
     def read(self, text: str, view: View) -> ExplainedFrame:
-        """Return the explanations of a text as a view shows them.
-
-        Parameters
-        ----------
-        text
-            The JSON text of explanations.
-        view
-            Who looks; a text that was written for an applicant has nothing more for an auditor.
-        """
+        """Return the explanations of a text as a view shows them."""
         return self._read.get(_key(text, view), lambda: _shown(text, view), len(text))
 
     def report(self, text: str, view: View, make: Callable[[ExplainedFrame], str]) -> str:
@@ -75,10 +74,7 @@ def id_of(result: ExplainedFrame, row: ExplainedRow) -> str | None:
 
 
 def row_id_of(request: Mapping[str, Any], index: int) -> int | None:
-    """Return the position in the file of a row of a request; ``None`` where it is not from there.
-
-    A row with values of its own is no longer that of the file.
-    """
+    """Return the place in the file of a row; ``None`` where it has values of its own."""
     row_ids = request.get("row_ids") or []
     return row_ids[index] if index < len(row_ids) and not request.get("values") else None
 
@@ -100,3 +96,46 @@ def _labels(result: ExplainedFrame, row: ExplainedRow) -> Any:
 
 def _text(label: object) -> str | None:
     return None if is_missing(label) else str(label)
+
+
+def report_of(result: ExplainedFrame) -> str:
+    """Return the report of a result: one HTML page that needs nothing else."""
+    # Each picture takes a quarter of a second: of many rows only the first has some.
+    return page_of_rows(result, max_drawn=1)
+
+
+def letter_of(result: ExplainedFrame, row: int | None = None) -> str:
+    """Return the draft of a letter about a row, or drafts about the first hundred rows."""
+    shown = frame_for_applicant(result)
+    reasons = reasons_of(shown)
+    if row is not None:
+        return reasons.letter(row_at(shown, row).index)
+    if len(shown) == 1:
+        return reasons.letter(0)
+    drafts = []
+    for explained in list(shown.rows.head(MAX_LETTERS)):
+        label = label_of(shown, explained)
+        drafts.append(f"{label[:1].upper()}{label[1:]}\n\n{reasons.letter(explained.index)}")
+    if len(shown) > MAX_LETTERS:
+        drafts.append(f"And {len(shown) - MAX_LETTERS:,} more rows.\n")
+    return _RULE.join(drafts)
+
+
+def csv_of(result: ExplainedFrame) -> str:
+    """Return all counterfactuals as csv, each with its row and its rank; no cell is a formula."""
+    frame = to_frame(result)
+    label = frame.index.name
+    while label in frame.columns:
+        label = f"_{label}"
+    if label is not None:
+        frame.insert(0, label, frame.index)
+    texts = frame.select_dtypes(exclude="number")
+    plain = frame.assign(**{name: texts[name].map(_plain, "ignore") for name in texts})
+    text = io.StringIO()
+    header = [plain_cell(name) for name in plain.columns]
+    plain.to_csv(text, index=False, header=header, lineterminator="\n")
+    return text.getvalue()
+
+
+def _plain(value: object) -> object:
+    return plain_cell(value) if isinstance(value, str) else value

@@ -64,11 +64,9 @@ def ways_of(result: ExplainedFrame, row: ExplainedRow, request: Mapping[str, Any
 def changes_in_order(
     changes: Sequence[ChangeView], context: Context
 ) -> list[tuple[ChangeView, list[str], int]]:
-    """Return the changes of a way with their causes and depths, each below what it follows from.
-
-    A consequence with several causes stands below the one that is nearest to a person's own
-    actions, the largest first.
-    """
+    """Return the changes with their causes and depths, each below what it follows from."""
+    # A consequence with several causes stands below the one that is nearest to a person's own
+    # actions, the largest first.
     causes = _causes(changes, context)
     depths, parents = _places(changes, causes)
     ordered: list[tuple[ChangeView, list[str], int]] = []
@@ -86,10 +84,8 @@ def changes_in_order(
 
 
 def _causes(changes: Sequence[ChangeView], context: Context) -> dict[str, list[str]]:
-    """Return for each change the features that move it, in the order of the changes.
-
-    An action has none: a person moves it. What time moves goes with the time that is waited.
-    """
+    """Return for each change the features that move it, in the order of the changes."""
+    # A person moves an action; what time moves goes with the time that is waited.
     edges = set(context.edges)
     moving = [change.name for change in changes if change.cell.kind is not Change.HOLD]
     waited = [c.name for c in changes if c.cell.kind.by_hand and c.kind == "wait"]

@@ -9,6 +9,7 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier import ask_read_frame, decide
 from proce.errors import GraphError, SchemaError
+from proce.explanation import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.instructions import consequence
@@ -20,9 +21,7 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Feature
 from proce.schema.shown import ReadFrame
 from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.contexts import context_of
-from proce.server.explainer_api.handlers.sight import Sight
-from proce.server.explainer_api.handlers.telling import told
+from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.values import cell, frame_of
 
 _BEYOND = (
@@ -31,37 +30,35 @@ _BEYOND = (
 )
 
 
-def try_changes(
-    explainer: ProCE, sight: Sight, row: Array, changes: Mapping[str, Any], target: int | None
-) -> dict[str, Any]:
-    """Return the decision on a row before and after some changes, and all that follows.
+def context_of(fitted: FittedParts) -> Context:
+    """Return what the explanations of an explainer share, but for the options of a call."""
+    graph = None if fitted.scm is None else fitted.scm.graph
+    return Context(
+        fitted.codec,
+        fitted.classifier.classes,
+        (),
+        edges=() if graph is None else graph.edges,
+        origin=None if graph is None else str(graph.origin),
+        class_labels=fitted.class_labels,
+    )
 
-    Parameters
-    ----------
-    explainer
-        The explainer, with the graph that is asked about.
-    sight
-        What the person who asks can see.
-    row
-        ``(f,)``, the row in raw units and level codes.
-    changes
-        The new values by feature.
-    target
-        The class whose probability is told, as a position; ``None`` for the other class of two, or
-        of more classes that which is decided now.
-    """
+
+def try_changes(
+    explainer: ProCE, role: RoleView, row: Array, changes: Mapping[str, Any], target: int | None
+) -> dict[str, Any]:
+    """Return the decision on a row before and after some changes, and all that follows."""
     fitted, codec = explainer.fitted_, explainer.fitted_.codec
     wanted = {}
     for name, value in changes.items():
         field = f"changes.{name}"
-        feature = sight.feature(name, field)
-        raw = cell(sight, feature, value, field)
+        feature = role.feature(name, field)
+        raw = cell(role, feature, value, field)
         if value is None:
             raise RequestError(field, "a value that is missing cannot be set; give one.")
         wanted[name] = plain_value(feature, raw)
     frame = frame_of(codec, row[None])
     read = ReadFrame.of(codec, frame)
-    before = told("row", sight, lambda: ask_read_frame(fitted.classifier, read))[0]
+    before = role.attempt("row", lambda: ask_read_frame(fitted.classifier, read))[0]
     if target is None:
         target = _other(fitted, before)
     first = _decision(fitted, before, target)
@@ -69,29 +66,29 @@ def try_changes(
         return {
             "before": first,
             "after": first,
-            "row": sight.values(row[None])[0],
+            "row": role.values(row[None])[0],
             "consequences": [],
             "changes": [],
             "broken": [],
             "notes": [],
         }
-    outcome = _outcome(explainer, sight, frame, wanted)
+    outcome = _outcome(explainer, role, frame, wanted)
     after = codec.raw_of_frame(outcome.frame)[0]
     chances = np.array([outcome.probabilities[label] for label in fitted.classifier.classes])
-    follow = [name for name in outcome.consequences if name in sight.codec.schema]
+    follow = [name for name in outcome.consequences if name in role.codec.schema]
     return {
         "before": first,
         "after": _decision(fitted, chances, target),
-        "row": sight.values(after[None])[0],
-        "consequences": [_consequence(fitted, sight, name, row, after) for name in follow],
-        "changes": [_pair(sight, codec.schema[name], row, after) for name in wanted],
-        "broken": sight.told(outcome.broken),
-        "notes": sight.told(outcome.notes),
+        "row": role.values(after[None])[0],
+        "consequences": [_consequence(fitted, role, name, row, after) for name in follow],
+        "changes": [_pair(role, codec.schema[name], row, after) for name in wanted],
+        "broken": role.tellable(outcome.broken),
+        "notes": role.tellable(outcome.notes),
     }
 
 
 def _outcome(
-    explainer: ProCE, sight: Sight, frame: pd.DataFrame, wanted: Mapping[str, Any]
+    explainer: ProCE, role: RoleView, frame: pd.DataFrame, wanted: Mapping[str, Any]
 ) -> WhatIf:
     """Return what follows, or say that it is beyond anything that was seen."""
 
@@ -101,7 +98,7 @@ def _outcome(
         except (GraphError, SchemaError):  # of a value that follows
             raise RequestError("changes", _BEYOND) from None
 
-    return told("changes", sight, tried)
+    return role.attempt("changes", tried)
 
 
 def _other(fitted: FittedParts, chances: Array) -> int:
@@ -127,8 +124,8 @@ def _decision(fitted: FittedParts, chances: Array, target: int) -> dict[str, Any
     }
 
 
-def _pair(sight: Sight, feature: Feature, row: Array, after: Array) -> dict[str, Any]:
-    position = sight.whole.schema.position(feature.name)
+def _pair(role: RoleView, feature: Feature, row: Array, after: Array) -> dict[str, Any]:
+    position = role.whole.schema.position(feature.name)
     before, now = row[position].item(), after[position].item()
     return {
         "feature": feature.name,
@@ -138,13 +135,13 @@ def _pair(sight: Sight, feature: Feature, row: Array, after: Array) -> dict[str,
 
 
 def _consequence(
-    fitted: FittedParts, sight: Sight, name: str, row: Array, after: Array
+    fitted: FittedParts, role: RoleView, name: str, row: Array, after: Array
 ) -> dict[str, Any]:
-    feature = sight.whole.schema[name]
-    position = sight.whole.schema.position(name)
+    feature = role.whole.schema[name]
+    position = role.whole.schema.position(name)
     values = (row[position].item(), after[position].item())
     moved = ChangedCell(position, feature, Change.CONSEQUENCE, *values, values[1], 0.0)
     return {
-        **_pair(sight, feature, row, after),
+        **_pair(role, feature, row, after),
         "text": consequence(moved, context_of(fitted)),
     }

@@ -8,39 +8,27 @@ from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, one_line
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Continuous, Feature, Level
-from proce.server.explainer_api.handlers.classes import class_choices, text_of
-from proce.server.explainer_api.handlers.sight import Sight
+from proce.server.explainer_api.handlers.role_view import RoleView
+from proce.server.explainer_api.handlers.values import class_choices, text_of
 
 
-def describe(fitted: FittedParts, sight: Sight, title: str, n_rows: int) -> dict[str, Any]:
-    """Return classes, features and rules.
-
-    Parameters
-    ----------
-    fitted
-        The explainer.
-    sight
-        What the reader may see.
-    title
-        What the explainer is called.
-    n_rows
-        How many rows can be browsed.
-    """
+def describe(fitted: FittedParts, role: RoleView, title: str, n_rows: int) -> dict[str, Any]:
+    """Return classes, features and rules."""
     rules = [rule.text for rule, _ in fitted.rules]
     return {
         "title": title,
         "classes": class_choices(fitted.classifier.classes, fitted.class_labels),
         "threshold": fitted.classifier.threshold,
-        "features": [_feature(fitted, sight, feature) for feature in sight.features],
-        "rules": [text for text in rules if sight.tells_rule(text)],
+        "features": [_feature(fitted, role, feature) for feature in role.features],
+        "rules": [text for text in rules if role.tells_rule(text)],
         "causal": fitted.mode,
         "n_rows": n_rows,
-        "withheld": sight.n_withheld,
+        "withheld": role.n_withheld,
     }
 
 
-def _feature(fitted: FittedParts, sight: Sight, feature: Feature) -> dict[str, Any]:
-    codec = sight.codec
+def _feature(fitted: FittedParts, role: RoleView, feature: Feature) -> dict[str, Any]:
+    codec = role.codec
     position = codec.schema.position(feature.name)
     spread = None if fitted.spread is None else fitted.spread[feature.name]
     described: dict[str, Any] = {
@@ -64,7 +52,7 @@ def _feature(fitted: FittedParts, sight: Sight, feature: Feature) -> dict[str, A
     if isinstance(feature, Continuous):
         return described | {
             "step": feature.step,
-            "whole": feature.integer or feature.name in sight.whole_numbers,
+            "whole": feature.integer or feature.name in role.whole_numbers,
             "range": None if feature.range is None else list(feature.range),
             "seen": [codec.seen_low[position].item(), codec.seen_high[position].item()],
             "quantiles": None if spread is None else list(spread),

@@ -1,12 +1,13 @@
 """What somebody may see of an explainer: an applicant no protected feature, an auditor all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
-from proce.errors import RuleError
+from proce.errors import ModelError, ProceError, RuleError
 from proce.explanation.record.view import (
     View,
     Withheld,
@@ -16,28 +17,24 @@ from proce.explanation.record.view import (
 )
 from proce.explanation.words.cells import plain_column
 from proce.schema import Codec, Feature, Level, Rule
-from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.names import brief, listed, near
+from proce.server.explainer_api.errors import RequestError, brief, listed, near
+
+Value = TypeVar("Value")
+_RULE = "the rules contradict a rule of the explainer that this view does not show."
+_MODEL = "the model cannot answer for this row; an auditor can see why."
+_OTHER = "this cannot be asked of this explainer; an auditor can see why."
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
-    """The features that a view shows, and what may not be told in it.
+class RoleView:
+    """The features that a view shows, and what may not be told in it."""
 
-    Attributes
-    ----------
-    view
-        Who looks.
-    whole, codec
-        All features, and those that the view shows.
-    """
-
-    view: View
-    whole: Codec
+    view: View  # who looks
+    whole: Codec  # all features, and those that the view shows
     codec: Codec
 
     @classmethod
-    def of(cls, codec: Codec, view: View) -> "Sight":
+    def of(cls, codec: Codec, view: View) -> "RoleView":
         """Return what a view shows of the features of a codec."""
         check_view(view)
         return cls(view, codec, codec if view == "auditor" else codec_for_applicant(codec))
@@ -67,6 +64,21 @@ class Sight:
         names = protected_names(self.whole.schema)
         return Withheld(self.whole.schema, names) if self.n_withheld else None
 
+    def attempt(self, field: str, call: Callable[[], Value]) -> Value:
+        """Return what a call returns; its error is told of a field, or of ``rules``."""
+        # An applicant is not told the words of the model, which may quote any value, nor those
+        # that name a protected feature.
+        try:
+            return call()
+        except RequestError:
+            raise
+        except ProceError as error:
+            is_rule, is_model = isinstance(error, RuleError), isinstance(error, ModelError)
+            message = str(error)
+            if (is_model and self.n_withheld) or not self.tells(message):
+                message = _RULE if is_rule else _MODEL if is_model else _OTHER
+            raise RequestError("rules" if is_rule else field, message) from None
+
     def feature(self, name: str, field: str) -> Feature:
         """Return a feature by its name, or say that the field names none."""
         if name not in self.codec.schema:
@@ -85,7 +97,7 @@ class Sight:
         """Whether a rule reads no feature that the view does not show."""
         return self._withheld is None or not self._withheld.in_rule(text, self.whole)
 
-    def told(self, texts: Sequence[str]) -> list[str]:
+    def tellable(self, texts: Sequence[str]) -> list[str]:
         """Return the texts that may be told."""
         return [text for text in texts if self.tells(text) and self._tells_if_rule(text)]
 

@@ -9,15 +9,15 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Continuous, Feature, Ordinal
 from proce.schema.features.naming import with_unit
 from proce.server.explainer_api.handlers.graphs import Graphs, dagitty_of
-from proce.server.explainer_api.handlers.sight import Sight
+from proce.server.explainer_api.handlers.role_view import RoleView
 
 _MAX_NAMES = 6  # causes of an equation that are named
 
 
-def describe_graph(graphs: Graphs, sight: Sight) -> dict[str, Any]:
+def describe_graph(graphs: Graphs, role: RoleView) -> dict[str, Any]:
     """Return the graph of an explainer as a view shows it."""
     own, fitted = graphs.own, graphs.explainer.fitted_
-    edges = graphs.edges(sight)
+    edges = graphs.edges(role)
     return {
         "origin": None if own is None else "discovered" if own.origin.discovered else "given",
         "words": _origin_words(graphs),
@@ -30,8 +30,8 @@ def describe_graph(graphs: Graphs, sight: Sight) -> dict[str, Any]:
             }
             for cause, effect in edges
         ],
-        "equations": _equations(fitted, sight),
-        "dagitty": dagitty_of(edges, sight.names),
+        "equations": _equations(fitted, role),
+        "dagitty": dagitty_of(edges, role.names),
     }
 
 
@@ -50,23 +50,23 @@ def _origin_words(graphs: Graphs) -> str:
     )
 
 
-def _equations(fitted: FittedParts, sight: Sight) -> list[dict[str, Any]]:
+def _equations(fitted: FittedParts, role: RoleView) -> list[dict[str, Any]]:
     scm = fitted.scm
     if scm is None:
         return []
     cut = {effect for _, effect in cut_edges(scm.graph.edges, fitted.codec.schema)}
     return [
-        _equation(scm, name, sight, is_cut=name in cut)
+        _equation(scm, name, role, is_cut=name in cut)
         for name in scm.graph.endogenous
-        if name in sight.codec.schema
+        if name in role.codec.schema
     ]
 
 
 def _equation(
-    scm: StructuralCausalModel, name: str, sight: Sight, *, is_cut: bool
+    scm: StructuralCausalModel, name: str, role: RoleView, *, is_cut: bool
 ) -> dict[str, Any]:
     feature = scm.codec.schema[name]
-    causes = [cause for cause in scm.graph.parents(name) if cause in sight.codec.schema]
+    causes = [cause for cause in scm.graph.parents(name) if cause in role.codec.schema]
     residual = _residual(scm, name)
     effect = name_text(feature)
     followed = joined([name_text(scm.codec.schema[cause]) for cause in causes], _MAX_NAMES)
@@ -89,10 +89,7 @@ def _equation(
 
 
 def _residual(scm: StructuralCausalModel, name: str) -> float | None:
-    """Return the cross-validated error of an equation, in raw units or in levels.
-
-    ``None`` where the equation was given, and for levels without an order.
-    """
+    """Return the cross-validated error of an equation in raw units or levels, where it has one."""
     record = scm.records.get(name)
     error = None if record is None else record.errors.get(record.kind)
     position = scm.codec.schema.position(name)

@@ -8,33 +8,15 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Key, Value]):
-    """The last few values by key; the one that was not asked for the longest goes first.
-
-    Parameters
-    ----------
-    max_values
-        How many are kept.
-    max_size
-        How large they may be together; the newest is kept however large it is.
-    """
+class LruCache(Generic[Key, Value]):
+    """The last few values by key; the one that was not asked for the longest goes first."""
 
     def __init__(self, max_values: int, max_size: int | None = None) -> None:
         self._max_values, self._max_size = max_values, max_size
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
 
     def get(self, key: Key, make: Callable[[], Value], size: int = 0) -> Value:
-        """Return the value of a key, which is made where it is not kept.
-
-        Parameters
-        ----------
-        key
-            What the value is known by.
-        make
-            Makes the value.
-        size
-            How large the value counts.
-        """
+        """Return the value of a key, which is made where it is not kept."""
         if key not in self._values:
             self._values[key] = make(), size
             while len(self._values) > 1 and self._is_full:

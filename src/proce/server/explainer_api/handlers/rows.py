@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,56 +18,36 @@ from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
 from proce.classifier import Classifier, ask_read_frame, decide
-from proce.errors import FileError
+from proce.errors import FileError, RuleError
+from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.outcome import UNKNOWN_CLASS
-from proce.schema import Codec
+from proce.schema import Codec, Continuous, Level, Rule
 from proce.schema.frames.cells import is_missing
 from proce.schema.shown import ReadFrame
-from proce.server.explainer_api.handlers.values import frame_of, is_missing_by_mistake
+from proce.server.explainer_api.errors import RequestError
+from proce.server.explainer_api.handlers.role_view import RoleView
+from proce.server.explainer_api.handlers.values import class_named, frame_of, is_missing_by_mistake
 
 MAX_CELLS = 50_000_000
 _BLOCK_ROWS = 16_384  # that the model is asked about at once
+PROBABILITY = "probability"  # sorts by it, unless a feature has that name
 
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """The rows of a file.
+    """The rows of a file."""
 
-    Attributes
-    ----------
-    codec
-        The features.
-    classifier
-        The model.
-    raw
-        ``(n, f)``, the rows in raw units and level codes.
-    ids
-        What a person knows each row by; ``None`` without a column of ids, and where it is empty.
-    id_name
-        The column of ids, or ``None``.
-    """
-
-    codec: Codec
-    classifier: Classifier
-    raw: Array
-    ids: Sequence[str | None] | None = None
-    id_name: str | None = None
+    codec: Codec  # features
+    classifier: Classifier  # model
+    raw: Array  # (n, f), the rows in raw units and level codes
+    ids: Sequence[str | None] | None = None  # what a person knows each row by
+    id_name: str | None = None  # column of ids, or None
 
     @classmethod
     def open(
         cls, path: Path, codec: Codec, classifier: Classifier, id_name: str | None = None
     ) -> "RowTable":
-        """Read a csv or Parquet file, or a folder of Parquet files, and check every cell.
-
-        Parameters
-        ----------
-        path
-            The file or the folder.
-        codec, classifier
-            The features and the model.
-        id_name
-            A column that names the rows, or ``None``.
-        """
+        """Read a csv or Parquet file, or a folder of Parquet files, and check every cell."""
         rows = Rows.checked(Source.open(path), TypedColumns.of(codec), id_name=id_name)
         n_features = len(codec.schema)
         if rows.count * n_features > MAX_CELLS:
@@ -93,10 +74,7 @@ class RowTable:
 
     @cached_property
     def chances(self) -> Array:
-        """The probability of each class for each row ``(n, k)``; asked when first wanted.
-
-        NaN for rows that lack what no training row lacked, about which the model is not asked.
-        """
+        """The probability of each class ``(n, k)``, asked when first wanted; else NaN."""
         chances = np.full((len(self), len(self.classifier.classes)), np.nan)
         known = np.flatnonzero(~is_missing_by_mistake(self.codec, self.raw).any(1))
         for block in blocks(known, _BLOCK_ROWS):
@@ -129,3 +107,68 @@ class RowTable:
 
 def _id_text(value: object) -> str | None:
     return None if is_missing(value) else str(value)
+
+
+def page_of(
+    table: RowTable,
+    role: RoleView,
+    *,
+    offset: int,
+    limit: int,
+    prediction: Any,
+    where: str | None,
+    sort: str | None,
+    descending: bool,
+) -> dict[str, Any]:
+    """Return some rows, and how many there are in all that fit."""
+    rows = np.arange(len(table))
+    if where is not None and where.strip():
+        rows = rows[_fitting(table, role, where)[rows]]
+    if prediction is not None:
+        position = class_named(prediction, table.classifier.classes, "prediction")
+        rows = rows[table.predicted[rows] == position]
+    if sort is not None:
+        keys = _keys(table, role, sort)[rows]
+        order = np.argsort(-keys if descending else keys, kind="stable")  # NaN comes last
+        rows = rows[order]
+    shown = rows[offset : offset + limit]
+    values = role.values(table.raw[shown])
+    return {
+        "total": len(rows),
+        "rows": [
+            {
+                "row": row,
+                "id": table.id_of(row),
+                "prediction": _class(table, row),
+                "probability": finite_or_none(float(table.probability[row])),
+                "values": own,
+            }
+            for row, own in zip(shown.tolist(), values, strict=True)
+        ],
+    }
+
+
+def _class(table: RowTable, row: int) -> Level | None:
+    """Return what the model says of a row; ``None`` where it was not asked."""
+    position = int(table.predicted[row])
+    return None if position == UNKNOWN_CLASS else table.classifier.classes[position]
+
+
+def _fitting(table: RowTable, role: RoleView, where: str) -> NDArray[np.bool_]:
+    """Return which rows obey a rule."""
+    try:
+        rule = Rule.parse(where, role.codec)
+        keep = [role.whole.schema.position(name) for name in role.names]
+        fits: NDArray[np.bool_] = rule.surely_holds(table.encoded[:, keep])
+    except RuleError as error:
+        raise RequestError("where", str(error)) from None
+    return fits
+
+
+def _keys(table: RowTable, role: RoleView, sort: str) -> NDArray[np.float64]:
+    """Return the number by which each row is sorted; NaN where it is missing."""
+    if sort == PROBABILITY and sort not in role.codec.schema:
+        return table.probability
+    feature = role.feature(sort, "sort")
+    keys: NDArray[np.float64] = table.raw[:, role.whole.schema.position(sort)]
+    return keys if isinstance(feature, Continuous) else np.where(keys < 0, np.nan, keys)
