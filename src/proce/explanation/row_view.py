@@ -40,7 +40,7 @@ from proce.explanation.words.instructions import (
     effect_text,
     instructions,
     interval_text,
-    is_waiting,
+    kind_of,
 )
 from proce.explanation.words.sentences import (
     Line,
@@ -261,8 +261,7 @@ def row_views(rows: ExplainedRows, layout: Layout | None = None) -> list[RowView
 
 def change_view(cell: ChangedCell, context: Context) -> ChangeView:
     """Return a changed cell with its texts."""
-    kind = "wait" if is_waiting(cell) else cell.kind.name.lower()
-    return ChangeView(cell, name_text(cell.feature), kind, *change_texts(cell, context))
+    return ChangeView(cell, name_text(cell.feature), kind_of(cell), *change_texts(cell, context))
 
 
 def front_of(view: RowView) -> list[FrontMember]:

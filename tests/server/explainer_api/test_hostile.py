@@ -1,4 +1,4 @@
-"""Whatever features are called and whatever is sent, a api answers or refuses with words."""
+"""Whatever features are called and whatever is sent, an explainer answers or refuses with words."""
 
 import json
 from contextlib import suppress

@@ -16,15 +16,15 @@ from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.certainty import is_unsure
 from proce.explanation.words.decision import OUTCOME_WORDS, now_text, then_and_now
 from proce.explanation.words.values import class_texts, joined, name_text, row_label, share_text
-from proce.schema import Action
 from proce.schema.features.numerals import counted
 
 _MAX_LISTED_ROWS = 500
 _MAX_NAMES = 3  # features in the list of rows
 _KIND_TEXTS = {
-    Change.ACTION: "to do",
-    Change.HOLD: "to keep",
-    Change.CONSEQUENCE: "follows",
+    "action": "to do",
+    "wait": "by waiting",
+    "hold": "to keep",
+    "consequence": "follows",
 }
 
 
@@ -93,7 +93,7 @@ def _changes(explanations: ExplainedFrame) -> Table | None:
     rows = [
         (
             name_text(tally.feature),
-            "by waiting" if tally.feature.action is Action.WAITS else _KIND_TEXTS[tally.kind],
+            _KIND_TEXTS[tally.mark],
             f"{tally.count:,}",
             Bar(0.0, tally.share, share_text(tally.share)),
             change_text(explanations, tally) or "–",

@@ -4,21 +4,24 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from proce.explanation.plots.changes import (
+    MIDDLE_HALF,
+    NINE_TENTHS,
+    bulk_of,
+    place_on_range,
+)
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
-from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.row_view import ChangeView, RowView
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.decision import aim_text, is_more_aimed_for
 from proce.explanation.words.values import percent, value_text
 from proce.schema import Categorical, Continuous
 from proce.schema.bulk import scales_of
-from proce.schema.codec import unit_numbers
 
 _LABEL_HEIGHT = 18  # pixels of a line of labels
 _TRACK_HEIGHT = 30  # pixels that the track and its marks take
 _OUTER_PART = 0.3  # of the track: labels this near to an end grow away from it
-_NINE_TENTHS, _MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.02  # how far beyond the line an outlier stands
 
 Part = tuple[float, float]  # of a line: where it begins and where it ends
@@ -102,10 +105,10 @@ def strip_of(change: ChangeView, context: Context) -> Strip | None:
     return Strip(
         label=f"{change.label} on its way from {change.before} to {change.after}",
         kind=change.mark,
-        now=_place(cell, context, now),
-        after=_place(cell, context, after),
-        most=_band(cell, context, _NINE_TENTHS),
-        half=_band(cell, context, _MIDDLE_HALF),
+        now=place_on_range(cell, context, now, _OUTSIDE),
+        after=place_on_range(cell, context, after, _OUTSIDE),
+        most=_band(cell, context, NINE_TENTHS),
+        half=_band(cell, context, MIDDLE_HALF),
         low=low,
         high=high,
     )
@@ -163,13 +166,6 @@ def _lines(view: RowView) -> list[tuple[str, float, str]]:
     return lines
 
 
-def _place(cell: ChangedCell, context: Context, value: float) -> float:
-    """Return where a value lies on the line; outliers stand just outside of it."""
-    codec, position = context.codec, cell.position
-    place: float = (unit_numbers(codec, position, value) / codec.reach[position]).item()
-    return min(max(place, -_OUTSIDE), 1 + _OUTSIDE)
-
-
 def _end_texts(cell: ChangedCell, context: Context) -> list[str]:
     """Return the values at both ends of the line, of those that were seen."""
     if not isinstance(cell.feature, Continuous):
@@ -180,9 +176,8 @@ def _end_texts(cell: ChangedCell, context: Context) -> list[str]:
 
 def _band(cell: ChangedCell, context: Context, n_outside: int) -> Part | None:
     """Return where the training rows lie, but some at either end; ``None`` for levels."""
-    quantiles = (context.spread or {}).get(cell.feature.name, ())
-    if not quantiles or not isinstance(cell.feature, Continuous):
+    ends = bulk_of(cell, context, n_outside)
+    if ends is None:
         return None
-    ends = quantiles[n_outside], quantiles[N_QUANTILES - 1 - n_outside]
-    first, last = (min(max(_place(cell, context, end), 0.0), 1.0) for end in ends)
+    first, last = (place_on_range(cell, context, end, 0.0) for end in ends)
     return first, last

@@ -22,10 +22,11 @@ from proce.explanation.plots.style import (
     shown_name,
     write_label,
 )
+from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
-from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.cells import ChangedCell, plain_value, row_cells
 from proce.explanation.words.decision import then_and_now
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
@@ -36,13 +37,14 @@ from proce.explanation.words.values import (
     short,
     value_text,
 )
-from proce.schema import Categorical, Continuous, Ordinal
+from proce.schema import Categorical, Continuous
 from proce.schema.codec import unit_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
+NINE_TENTHS, MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.08  # of the unit range: where outliers are drawn
 _MARGIN = 0.12  # of the unit range: what is shown beside it
 _MIN_ARROW_LENGTH = 0.06  # of the range: an arrow has no room in less
@@ -123,7 +125,7 @@ def _ends(row: ExplainedRow, cell: ChangedCell) -> tuple[float, float]:
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         return _UNORDERED
     start, end = _place(row, cell, cell.before), _place(row, cell, cell.after)
-    if start != start:  # NaN: it was missing
+    if plain_value(cell.feature, cell.before) is None:  # it was missing
         start = end
     if cell.kind is Change.HOLD and cell.expected == cell.expected:  # not NaN
         end = _place(row, cell, cell.expected)
@@ -200,13 +202,14 @@ def _draw_spread(
     ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float, colors: Palette
 ) -> None:
     """Draw where nine of ten training rows lie, and the middle half of them."""
-    spread = (row.context.spread or {}).get(cell.feature.name, ())
-    if not spread or not isinstance(cell.feature, Continuous):
-        return
-    for low, color, share in ((1, colors.most, 1.0), (5, colors.half, 0.6)):
-        half, quantiles = band_height(ax, share), (low, N_QUANTILES - 1 - low)
-        ends = [_place(row, cell, spread[quantile]) for quantile in quantiles]
-        ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
+    for n_outside, color, share in (
+        (NINE_TENTHS, colors.most, 1.0),
+        (MIDDLE_HALF, colors.half, 0.6),
+    ):
+        bulk = bulk_of(cell, row.context, n_outside)
+        if bulk is not None:
+            half, ends = band_height(ax, share), [_place(row, cell, end) for end in bulk]
+            ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
 
 
 def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
@@ -217,15 +220,28 @@ def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
     return f" ({share_text(spread[int(code)])})"
 
 
+def place_on_range(
+    cell: ChangedCell, context: Context, value: float, outside: float = _OUTSIDE
+) -> float:
+    """Return where a value lies from the low end to the high end; outliers stand just outside."""
+    codec, position = context.codec, cell.position
+    place: float = (unit_numbers(codec, position, value) / codec.reach[position]).item()
+    return place if place != place else min(max(place, -outside), 1 + outside)  # NaN stays
+
+
+def bulk_of(cell: ChangedCell, context: Context, n_outside: int) -> tuple[float, float] | None:
+    """Return the ends of the training rows but for some quantiles; ``None`` for levels."""
+    quantiles = (context.spread or {}).get(cell.feature.name, ())
+    if not quantiles or not isinstance(cell.feature, Continuous):
+        return None
+    return quantiles[n_outside], quantiles[N_QUANTILES - 1 - n_outside]
+
+
 def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
-    """Return where a value lies on the unit range; outliers stand just outside of it."""
-    codec, position = row.context.codec, cell.position
-    if isinstance(cell.feature, Ordinal):
-        return value / codec.reach[position].item()
+    """Return where a value lies on the line; levels without an order stand in its middle."""
     if isinstance(cell.feature, Categorical):
         return sum(_UNORDERED) / 2
-    unit = float(unit_numbers(codec, position, value))
-    return unit if unit != unit else min(max(unit, -_OUTSIDE), 1 + _OUTSIDE)  # NaN stays
+    return place_on_range(cell, row.context, value)
 
 
 def _is_cut(row: ExplainedRow, shown: Sequence[ChangedCell]) -> bool:

@@ -12,7 +12,6 @@ from proce.explanation.plots.style import (
     KIND_WORDS,
     MAX_LABEL_LENGTH,
     NOTHING_TO_DRAW,
-    WAITING_WORD,
     Label,
     arrow_text,
     axes_or_new,
@@ -28,12 +27,10 @@ from proce.explanation.plots.style import (
     write_label,
 )
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change
 from proce.explanation.tables.cohort import Tally, brief_change_text, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
-from proce.schema import Action
 from proce.schema.features.numerals import counted, with_minus
 
 if TYPE_CHECKING:
@@ -41,12 +38,6 @@ if TYPE_CHECKING:
 
 _TOO_FEW, _FEW = "(too few rows for an interval)", "(too few rows)"
 _LEGEND_HANDLE = 2.6  # letters' sizes: the patch before a word of the legend, and the room behind
-TALLY_WORDS = (
-    KIND_WORDS[Change.ACTION],
-    WAITING_WORD,
-    KIND_WORDS[Change.HOLD],
-    KIND_WORDS[Change.CONSEQUENCE],
-)
 _MIN_OF_SEVERAL = 20  # characters of a change of levels that stands beside another one
 _MIN_ALONE = 11  # characters of one that stands alone
 
@@ -71,7 +62,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     _name_shares(ax, lines.font, room)
     plain_frame(ax, "top", "right", "left")
     room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
-    _name_kinds(ax, {tally_word(tally) for tallies in shown for tally in tallies}, lines.font)
+    _name_kinds(ax, {tally.mark for tallies in shown for tally in tallies}, lines.font)
     for line, tallies_of_feature in enumerate(shown):
         _draw_feature(ax, result, tallies_of_feature, -line, lines.font)
     return ax
@@ -145,14 +136,14 @@ def _name_shares(ax: "Axes", font: Font, room: Room) -> None:
 
 def _looks(colors: Palette) -> Mapping[str, dict[str, Any]]:
     return {
-        KIND_WORDS[Change.ACTION]: {"facecolor": colors.blue},
-        WAITING_WORD: {"facecolor": colors.half, "hatch": "||||", "edgecolor": colors.blue},
-        KIND_WORDS[Change.HOLD]: {
+        "action": {"facecolor": colors.blue},
+        "wait": {"facecolor": colors.half, "hatch": "||||", "edgecolor": colors.blue},
+        "hold": {
             "facecolor": colors.half,
             "hatch": "...",
             "edgecolor": colors.blue,
         },
-        KIND_WORDS[Change.CONSEQUENCE]: {
+        "consequence": {
             "facecolor": colors.most,
             "hatch": "////",
             "edgecolor": colors.faint,
@@ -164,20 +155,23 @@ def _legend_height(font: Font) -> float:
     return LINE_HEIGHT * font.size + 4
 
 
-def _name_kinds(ax: "Axes", words: set[str], font: Font) -> None:
+def _name_kinds(ax: "Axes", marks: set[str], font: Font) -> None:
     """Say which bar is which, above all bars, where the axes get more room for it."""
     from matplotlib.patches import Patch
 
-    named = [word for word in TALLY_WORDS if word in words]
+    named = {mark: word for mark, word in KIND_WORDS.items() if mark in marks}
     frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
     width, height = frame.width * per_pixel, frame.height * per_pixel
-    lengths = [font.width(word) + _LEGEND_HANDLE * font.size for word in named]
+    lengths = [font.width(word) + _LEGEND_HANDLE * font.size for word in named.values()]
     in_one_row = sum(lengths) <= width
     needed = _legend_height(font) * (1 if in_one_row else len(named))
     low, high = ax.get_ylim()
     ax.set_ylim(low, low + (high - low) * height / max(height - needed, height / 3))
     colors = palette_inside(ax)
-    handles = [Patch(label=word, **{"linewidth": 0.0, **_looks(colors)[word]}) for word in named]
+    looks = _looks(palette_inside(ax))
+    handles = [
+        Patch(label=word, **{"linewidth": 0.0, **looks[mark]}) for mark, word in named.items()
+    ]
     legend = ax.legend(
         handles=handles,
         loc="upper left",
@@ -200,7 +194,7 @@ def _draw_feature(
 ) -> None:
     colors, end, half = palette_inside(ax), 0.0, band_height(ax, 1.0)
     for tally in tallies:
-        look = {"linewidth": 0.0, **_looks(colors)[tally_word(tally)]}
+        look = {"linewidth": 0.0, **_looks(colors)[tally.mark]}
         ax.barh(y, tally.share, left=end, height=2 * half, zorder=1, **look)
         end += tally.share
     write_change(ax, font, result, tallies, y)
@@ -225,11 +219,6 @@ def _draw_group(ax: "Axes", group: Group, y: float, font: Font) -> None:
         fitting = (label for label in labels if fitting_labels(ax, font, label) is not None)
         label = shortened_label(ax, font, next(fitting, labels[-1]))
         write_label(ax, font, label, y, color, above)
-
-
-def tally_word(tally: Tally) -> str:
-    """Return what became of a feature, in a word or two: time is waited for, not done."""
-    return WAITING_WORD if tally.feature.action is Action.WAITS else KIND_WORDS[tally.kind]
 
 
 def write_change(
@@ -264,6 +253,5 @@ def _joined(
         if text and tally.median_change is None:
             before, _, after = text.partition(" → ")
             text = arrow_text(before, after, max_length)
-        follows = tally_word(tally) == KIND_WORDS[Change.CONSEQUENCE]
-        parts += [f"follows {text}" if follows else text] if text else []
+        parts += [f"follows {text}" if tally.mark == "consequence" else text] if text else []
     return "; ".join(parts)

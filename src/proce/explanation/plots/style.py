@@ -11,10 +11,9 @@ from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import palette_around
 from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.instructions import is_waiting
+from proce.explanation.words.instructions import kind_of
 from proce.explanation.words.values import name_text, short
 from proce.schema import Feature
 
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
 
 FIGURE_SIZE = (6.0, 4.0)  # inches, where the caller gives no axes
-KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
+KIND_WORDS = {"action": "action", "wait": "by waiting", "hold": "keep", "consequence": "follows"}
 MAX_LABEL_LENGTH = 24  # characters of a level or of a class
-WAITING_WORD = "by waiting"
 MAX_LINES = 12
 LABEL_HEIGHT = 6.0  # points between a line and the foot of its label
 _BELOW = 6.0  # points that a line needs beneath it
@@ -37,7 +35,7 @@ NOTHING_TO_DRAW = "No row has a counterfactual."
 
 def kind_word(cell: ChangedCell) -> str:
     """Return what became of a cell, in a word or two."""
-    return WAITING_WORD if is_waiting(cell) else KIND_WORDS[cell.kind]
+    return KIND_WORDS[kind_of(cell)]
 
 
 def shown_name(feature: Feature) -> str:

@@ -15,7 +15,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.explanation.words.values import value_text
-from proce.schema import Categorical, Continuous, Feature
+from proce.schema import Action, Categorical, Continuous, Feature
 from proce.schema.features.numerals import MINUS, counted
 
 
@@ -36,6 +36,11 @@ class Tally:
     median_lowering: float | None
     median_size: float  # on the unit range, times the effort; of a hold, what it prevents
     usual: str | None  # the most frequent change of levels, in words
+
+    @property
+    def mark(self) -> str:
+        """What it is to a person: ``action``, ``wait``, ``hold`` or ``consequence``."""
+        return "wait" if self.feature.action is Action.WAITS else self.kind.name.lower()
 
 
 def n_found(result: ExplainedFrame) -> int:

@@ -35,6 +35,11 @@ def is_waiting(cell: ChangedCell) -> bool:
     return cell.feature.action is Action.WAITS and cell.after > cell.before
 
 
+def kind_of(cell: ChangedCell) -> str:
+    """Return what a change is to a person: ``action``, ``hold``, ``wait`` or ``consequence``."""
+    return "wait" if is_waiting(cell) else cell.kind.name.lower()
+
+
 def duration_text(cell: ChangedCell) -> str:
     """Return how much time passes for a feature that waits: ``3 years``."""
     return _amount(cell.after - cell.before, cell)

@@ -15,7 +15,6 @@ from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.instructions import instructions
 from proce.explanation.words.values import name_text
 from proce.losses import Loss
-from proce.schema import Action
 from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.presenters.results import id_of, label_of, row_id_of
 
@@ -38,11 +37,10 @@ def cohort_of(result: ExplainedFrame, request: Mapping[str, Any], by: str | None
 
 
 def _feature(result: ExplainedFrame, tally: Tally) -> Plain:
-    waits = tally.feature.action is Action.WAITS
     return {
         "feature": tally.feature.name,
         "label": name_text(tally.feature),
-        "kind": "wait" if waits else tally.kind.name.lower(),
+        "kind": tally.mark,
         "count": tally.count,
         "share": tally.share,
         "change_text": change_text(result, tally),

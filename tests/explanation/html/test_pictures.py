@@ -1,4 +1,4 @@
-"""The decision as a picture: now, then, and what decides."""
+"""Pictures of a row: the decision as a gauge, each change among the training rows."""
 
 import math
 from dataclasses import replace
@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from proce.explanation import Explanation, Outcome
-from proce.explanation.html.pictures import Gauge, gauge_of
-from proce.explanation.row_view import row_view
+from proce.explanation.html.pictures import Gauge, Strip, gauge_of, legend_of, strip_of
+from proce.explanation.record.spread import spread_of
+from proce.explanation.row_view import StepView, row_view
 
+from ...explained import Way
 from .. import samples
-from ..samples import CHANGE_JOB, explanation
+from ..samples import CHANGE_JOB, CODEC, RAISE_SAVINGS, explanation, people
+
+CONTEXT = samples.context(spread=spread_of(CODEC, CODEC.encode(people())))
 
 
 def drawn(item: Explanation) -> Gauge:
@@ -99,3 +103,68 @@ def test_labels_stand_on_the_side_where_no_line_crosses_them() -> None:
     assert (sides["50% decides"], sides["60% aimed for"]) == ("end", "start")
     there = explanation(row=1, outcome=Outcome.ALREADY_TARGET, probability=0.52, predicted=1)
     assert [mark.anchor for mark in drawn(there).marks] == ["start", "end"]
+
+
+def steps(way: Way) -> dict[str, StepView]:
+    (told,) = row_view(explanation(way, shared=CONTEXT)).ways
+    return {step.change.name: step for step in told.steps}
+
+
+def strip(way: Way, name: str) -> Strip:
+    drawn = strip_of(steps(way)[name].change, CONTEXT)
+    assert drawn is not None
+    return drawn
+
+
+def test_an_action_lies_between_the_ends_of_the_data() -> None:
+    drawn = strip(RAISE_SAVINGS, "savings")
+    assert (drawn.kind, drawn.low, drawn.high) == ("action", "0", "90,000")
+    assert drawn.now == pytest.approx(2_000 / 90_000)
+    assert drawn.after == pytest.approx(3_500 / 90_000)
+    assert drawn.label == "savings on its way from 2,000 to 3,500"
+
+
+def test_bands_hold_nine_of_ten_rows_and_the_middle_half() -> None:
+    drawn = strip(RAISE_SAVINGS, "savings")
+    assert drawn.most == (0.0, 1.0)
+    assert drawn.half == (pytest.approx(700 / 90_000), pytest.approx(12_000 / 90_000))
+
+
+def test_the_ends_are_told_on_the_step_inside_of_them() -> None:
+    """A line from −3,340.478 to 90,000.129, told in hundredths as the data are."""
+    position = CODEC.schema.position("savings")
+    low, span, resolution = CODEC.low.copy(), CODEC.span.copy(), CODEC.resolution.copy()
+    low[position], span[position], resolution[position] = -3_340.478, 93_340.607, 0.01
+    codec = replace(CODEC, low=low, span=span, resolution=resolution)
+    drawn = strip_of(steps(RAISE_SAVINGS)["savings"].change, replace(CONTEXT, codec=codec))
+    assert drawn is not None
+    assert (drawn.low, drawn.high) == ("−3,340.47", "90,000.12")
+
+
+def test_a_hold_shows_where_it_would_go() -> None:
+    drawn = strip(RAISE_SAVINGS, "amount")
+    assert drawn.kind == "hold"
+    assert drawn.after == pytest.approx((27_000 - 1_000) / 49_000)
+
+
+def test_levels_with_an_order_stand_on_a_line_and_others_do_not() -> None:
+    drawn = strip({"education": ("action", "master")}, "education")
+    assert (drawn.now, drawn.after, drawn.most) == (0, 1, None)
+    assert (drawn.low, drawn.high) == ('"school"', '"master"')
+    job = steps(CHANGE_JOB)["job"]
+    assert strip_of(job.change, CONTEXT) is None
+    assert ("share of the training rows", "40% → 40%") in job.facts
+
+
+def test_an_outlier_stands_just_outside() -> None:
+    assert strip({"savings": ("action", 100_000)}, "savings").after == pytest.approx(1.02)
+
+
+def test_the_legend_explains_what_there_is() -> None:
+    number, hold = strip(RAISE_SAVINGS, "savings"), strip(RAISE_SAVINGS, "amount")
+    level = strip({"education": ("action", "master")}, "education")
+    assert legend_of([]) == ""
+    assert "band" not in legend_of([level])
+    assert "band" in legend_of([level, number])
+    assert "cross" not in legend_of([number])
+    assert "cross" in legend_of([hold])
