@@ -17,7 +17,7 @@ from proce.explanation.plots.front import plot_front
 from proce.explanation.plots.graph import graph_size, plot_graph
 from proce.explanation.record.context import Context
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import protected_names
@@ -220,16 +220,13 @@ def _row_reports(
     views: Sequence[RowView], common: Sequence[Line], max_drawn: int, *, listed: bool
 ) -> list[RowReport]:
     """Return the reports of rows without what is common; the first with strips explains them."""
-    drawn = [view for view in views if view.ways][:max_drawn]
-    reports = [
-        _row_report(
-            view,
-            [line for line in view.lines if line not in common],
-            draw=any(view is one for one in drawn),
-            listed=listed,
-        )
-        for view in views
-    ]
+    reports: list[RowReport] = []
+    n_drawn = 0
+    for view in views:
+        lines = [line for line in view.lines if line not in common]
+        draw = bool(view.ways) and n_drawn < max_drawn
+        n_drawn += draw
+        reports.append(_row_report(view, lines, draw=draw, listed=listed))
     legend = legend_of([strip for report in reports for strip in report.strips])
     for number, report in enumerate(reports):
         if report.strips:
@@ -243,7 +240,7 @@ def _row_report(view: RowView, lines: Sequence[Line], *, draw: bool, listed: boo
     row, way, diagnosis = view.row, view.recommended, view.diagnosis
     is_there = row.outcome is Outcome.ALREADY_TARGET
     ran_out = row.outcome is Outcome.OUT_OF_TIME
-    draw = draw and way is not None
+    actions = [] if way is None else way.actions
     consequences, reserved = _consequences(way, row.context)
     return RowReport(
         view=view,
@@ -252,7 +249,7 @@ def _row_report(view: RowView, lines: Sequence[Line], *, draw: bool, listed: boo
         decision="" if is_there else view.decision,
         outcome=texts_of(lines, "outcome") if diagnosis is None else [diagnosis.reason],
         gauge=None if listed and is_there else gauge_of(view),
-        actions=[] if way is None else [_step(s, s.sentence, row.context) for s in way.actions],
+        actions=[_step(step, step.sentence, row.context) for step in actions],
         consequences=fold_after(MAX_SHOWN, consequences),
         reservation=reserved,
         cautions=texts_of(lines, "caution"),
@@ -263,7 +260,7 @@ def _row_report(view: RowView, lines: Sequence[Line], *, draw: bool, listed: boo
         other_ways=fold_after(_MAX_SHOWN_WAYS, view.ways[1:]),
         outdone=_outdone_text(view.ways),
         front=_front(view) if draw else None,
-        graph=_graph_figure(row, way) if draw and way is not None else None,
+        graph=_graph_figure(row) if draw else None,
     )
 
 
@@ -340,11 +337,11 @@ def _front(view: RowView) -> Figure | None:
     return Figure(svg, _FRONT_CAPTION)
 
 
-def _graph_figure(row: ExplainedRow, way: WayView) -> Figure | None:
+def _graph_figure(row: ExplainedRow) -> Figure | None:
     """Return the causal graph with the recommended way marked; ``None`` where none was used."""
     if not row.context.edges:
         return None
-    follows = any(step.change.mark == "consequence" for step in way.steps)
+    follows = bool((row.changes[0] == Change.CONSEQUENCE).any())
     thick = "along thick ones something follows" if follows else "nothing follows from what is done"
     caption = f"Arrows lead from cause to effect; {thick}."
     svg = picture(
