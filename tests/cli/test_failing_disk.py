@@ -16,7 +16,7 @@ from proce.classifier.saved import read_model, write_model
 from proce.cli.main import main
 from proce.errors import ProceError
 from proce.explanation import Receipt
-from proce.explanation.html import page
+from proce.explanation.html import report
 from proce.paths import is_fault
 
 from ..failing_disk import BROKEN, FULL, READ_ONLY, FailingDisk, use
@@ -261,7 +261,7 @@ def at_once(bench: Bench, at_desk: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     )
     monkeypatch.setattr(ProCE, "explain", explained)
     for name in ("page_of_row", "page_of_rows"):
-        monkeypatch.setattr(page, name, lambda *_, **__: "<html>…</html>\n")
+        monkeypatch.setattr(report, name, lambda *_, **__: "<html>…</html>\n")
     return at_desk
 
 

@@ -7,7 +7,7 @@ import pytest
 from proce.batch.parts.summary import Summary
 from proce.cli.explaining.output import JobSummary, exit_code, show_summary
 from proce.explanation import Explanations, Outcome, unanswered
-from proce.explanation.html.labels import row_label
+from proce.explanation.words.values import row_label
 
 from ..explanation.samples import everything, people
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from proce import CausalGraph, ProCE, SearchSettings, load_dataset
 from proce.causal.graphs.dag import Origin
 from proce.schema import Categorical, Continuous, Ordinal, Schema
-from proce.server.desk.desk import Desk
+from proce.server.explainer_api.api import ExplainerApi
 
 from ..worlds import QUICK
 from .live import LiveServer
@@ -80,14 +80,14 @@ def loan_rows(server_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def loan_desk(loan_folder: Path, loan_rows: Path) -> Desk:
-    return Desk.open(loan_folder, loan_rows, "customer")
+def loan_api(loan_folder: Path, loan_rows: Path) -> ExplainerApi:
+    return ExplainerApi.open(loan_folder, loan_rows, "customer")
 
 
 @pytest.fixture(scope="session")
-def rejected(loan_desk: Desk) -> int:
+def rejected(loan_api: ExplainerApi) -> int:
     """The position of a row of the loan file that is rejected, and can be helped."""
-    return int(loan_desk.rows(prediction="rejected", sort="probability")["rows"][0]["row"])
+    return int(loan_api.rows(prediction="rejected", sort="probability")["rows"][0]["row"])
 
 
 def _hostile(n: int, seed: int) -> pd.DataFrame:
@@ -130,8 +130,8 @@ def hostile_rows(server_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def hostile_desk(hostile_folder: Path, hostile_rows: Path) -> Desk:
-    return Desk.open(hostile_folder, hostile_rows)
+def hostile_api(hostile_folder: Path, hostile_rows: Path) -> ExplainerApi:
+    return ExplainerApi.open(hostile_folder, hostile_rows)
 
 
 def _private(n: int, seed: int) -> pd.DataFrame:
@@ -196,8 +196,8 @@ def private_rows(server_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def private_desk(private_folder: Path, private_rows: Path) -> Desk:
-    return Desk.open(private_folder, private_rows)
+def private_api(private_folder: Path, private_rows: Path) -> ExplainerApi:
+    return ExplainerApi.open(private_folder, private_rows)
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from html import unescape
 
 from proce.explanation import Explanations
 from proce.explanation.html.notebook import html_of_rows
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 from proce.explanation.receipts.verdict import Answer
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.result.shown import shown_row
 from proce.explanation.tables.cohort import change_text, tallies
 from proce.explanation.words.decision import decision_text
-from proce.server.desk.told.ways import ways_of
+from proce.server.explainer_api.presenters.ways import ways_of
 
 
 def sentences_of(result: Explanations) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from proce.explanation import Explanations
-from proce.explanation.words.chances import decision_line, now_text, then_text
+from proce.explanation.words.decision import decision_line, now_text, then_text
 from proce.explanation.words.values import value_text
 from proce.schema import Continuous
 

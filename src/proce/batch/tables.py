@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 
 from proce.batch.reading.file_types import FileType
 from proce.explanation import Explanations
-from proce.explanation.words.certainty import count_unsure
-from proce.explanation.words.robustness import count_less_robust
-from proce.explanation.words.row_labels import row_label
+from proce.explanation.words.certainty import count_less_robust, count_unsure
+from proce.explanation.words.values import row_label
 
 
 def tally(result: Explanations) -> Counter[str]:

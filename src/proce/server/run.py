@@ -15,7 +15,7 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from proce.errors import WorkerError
 from proce.server.app import make_app
-from proce.server.desk.opening import open_desk
+from proce.server.explainer_api.opening import open_explainer_api
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
 from proce.server.jobs import JobLimits, Jobs
 from proce.server.routes.measures import measures_of
@@ -162,7 +162,9 @@ async def _until_signal(server: _Server) -> None:
 @asynccontextmanager
 async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service]:
     """Make the workers and the jobs; end them in order."""
-    opener = partial(open_desk, options.folder, options.rows, options.id_name, options.target)
+    opener = partial(
+        open_explainer_api, options.folder, options.rows, options.id_name, options.target
+    )
     seconds = options.limits.seconds + _OVERTIME_SECONDS
     workers = Workers(
         opener,

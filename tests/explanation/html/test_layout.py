@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from proce.explanation import Explanations, Outcome
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 from proce.schema import Codec, Layout, Schema
 
 from ...chromium import launched

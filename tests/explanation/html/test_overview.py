@@ -5,7 +5,7 @@ from itertools import cycle, islice
 import pytest
 
 from proce.explanation import Explanations
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 
 from ...explained import together
 from .. import samples

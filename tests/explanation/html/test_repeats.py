@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from proce.explanation import Blocker, Explanations, Outcome
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 from proce.explanation.record.diagnosis import ways_text
 
 from .. import samples

@@ -16,7 +16,7 @@ from proce.schema import Codec
 from ...explained import explained_row
 from .. import samples
 from ..axes import words
-from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations
+from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations, people
 from .cases import result_of
 
 EVERY_KIND: Way = {
@@ -80,6 +80,13 @@ def test_no_label_of_the_changes_covers_another_or_leaves_the_axes(size: Any) ->
     assert boxes
     for box in boxes:
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+
+
+def test_a_missing_level_starts_where_it_ends() -> None:
+    frame = people().assign(education=[None, *people()["education"][1:]])
+    item = explanation({"education": ("action", "bachelor")}, frame=frame)
+    marks = {x for line in item.plot_changes().lines[1:] for x in line.get_xdata()}
+    assert marks == {0.5}
 
 
 def test_one_explanation_can_be_drawn_and_the_first_found_is_the_default() -> None:

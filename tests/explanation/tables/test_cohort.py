@@ -11,7 +11,7 @@ import pytest
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.html.page import page_of_rows
+from proce.explanation.html.report import page_of_rows
 from proce.explanation.tables.cohort import change_text, tallies
 from proce.explanation.tables.groups import groups_of, level_name
 from proce.losses import Loss

@@ -12,7 +12,7 @@ from proce.explanation import Explanation
 
 from ...explained import with_columns
 from .. import samples
-from ..samples import SCHEMA, Way, everything, explanation, explanations, people
+from ..samples import RAISE_SAVINGS, SCHEMA, Way, everything, explanation, explanations, people
 
 WAY: Way = {
     "savings": ("action", 60_000),
@@ -21,6 +21,7 @@ WAY: Way = {
     "credit_score": ("consequence", 655),
 }
 DRAFT = "draft: a variant that the model decides otherwise is not by itself a legal reason"
+ASKED = samples.context(n_models=20, robust=0.9, models_are_refits=True)
 
 
 def weighing(**added: float) -> Explanation:
@@ -183,3 +184,19 @@ def test_unknown_contributions_of_one_row_do_not_touch_the_others() -> None:
     first = with_columns(result[0], contributions=known)
     both = explanations(first, result[4]).reasons().frame()
     assert both["measure"].tolist() == ["probability", "distance"]
+
+
+@pytest.mark.parametrize("count", [17, 18])
+def test_a_letter_says_where_its_variant_is_not_robust(count: int) -> None:
+    added = np.zeros((1, 8), dtype=np.float64)
+    added[0, 0] = 0.31
+    item = explanation(
+        RAISE_SAVINGS, shared=ASKED, contributions=added, robustness=np.array([count])
+    )
+    letter = explanations(item).reasons().letter(0)
+    told = (
+        "That variant is not robust: it keeps its decision in 17 of 20 refits of the model on"
+        " resampled rows; 90 of 100 were asked for"
+    )
+    assert (told in letter) == (count < 18)
+    assert ("robust" in letter) == (count < 18)

@@ -1,4 +1,4 @@
-"""A service without the web, in tests: jobs, workers with a fake desk, and a store in a file."""
+"""A service without the web, in tests: jobs, workers with a fake explainer, a store in a file."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ from proce.server.jobs import JobLimits, Jobs
 from proce.server.store import Record, Store, StoreThreads
 from proce.server.workers import Workers, WorkersSettings
 
-from ..workers.desks import FakeDesk
+from ..workers.fakes import FakeApi
 from ..workers.running import handles_of_ours, is_running, processes
 
 QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=(__name__,))
 ONE = replace(QUICK, n_explain=1)
 
 
-class JobDesk(FakeDesk):
-    """A desk whose explanations are as jobs take them."""
+class JobApi(FakeApi):
+    """An explainer whose explanations are as jobs take them."""
 
     def explain(self, request: dict[str, Any], progress: Any) -> dict[str, Any]:
         """Return the square of the request's name in both views."""
@@ -40,14 +40,14 @@ class JobDesk(FakeDesk):
 
 @dataclass(frozen=True)
 class JobOpener:
-    """Opens a :class:`JobDesk`."""
+    """Opens a :class:`JobApi`."""
 
     folder: Path
 
-    def __call__(self) -> JobDesk:
+    def __call__(self) -> JobApi:
         """Leave a trace of the process, and open."""
         (self.folder / f"worker-{os.getpid()}").touch()
-        return JobDesk(self.folder)
+        return JobApi(self.folder)
 
 
 class FaultyStore(Store):

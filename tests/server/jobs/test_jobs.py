@@ -137,7 +137,7 @@ def test_owners_take_turns(tmp_path: Path) -> None:
     run(test())
 
 
-def test_errors_of_the_desk_are_told_in_words(tmp_path: Path) -> None:
+def test_errors_of_the_explainer_are_told_in_words(tmp_path: Path) -> None:
     async def test() -> None:
         async with serving(tmp_path, replace(ONE, explain_seconds=1.0)) as service:
             failures = {

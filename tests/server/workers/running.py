@@ -1,4 +1,4 @@
-"""Start workers with a fake desk in a test, and see to it that nothing is left of them."""
+"""Start workers with a fake explainer in a test, and see to it that nothing is left of them."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 from proce.server.workers import Workers, WorkersSettings
 
-from .desks import Opener
+from .fakes import Opener
 
 QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=())
 
@@ -50,7 +50,7 @@ def handles_of_ours() -> set[str]:
 
 
 def processes(folder: Path) -> list[int]:
-    """Return the processes that opened a desk."""
+    """Return the processes that opened an explainer."""
     return [int(path.name.removeprefix("worker-")) for path in folder.glob("worker-*")]
 
 

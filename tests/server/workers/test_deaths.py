@@ -11,7 +11,7 @@ import pytest
 
 from proce.server.workers import CallCancelled, WorkerDied, Workers, WorkersSettings
 
-from .desks import Opener
+from .fakes import Opener
 from .running import QUICK, is_running, parent_of, processes, run, until, working
 
 ROOT = Path(__file__).parents[3]

@@ -1,4 +1,4 @@
-"""Workers answer calls beside each other, with values and errors as the desk gave them."""
+"""Workers answer calls beside each other, with values and errors as the explainer gave them."""
 
 import asyncio
 import subprocess
@@ -18,11 +18,11 @@ from proce.server.workers import (
     WorkersSettings,
 )
 
-from .desks import FieldError, Opener
+from .fakes import FieldError, Opener
 from .running import QUICK, run, until, working
 
 
-def test_answers_and_errors_come_back_as_the_desk_gave_them(tmp_path: Path) -> None:
+def test_answers_and_errors_come_back_as_the_explainer_gave_them(tmp_path: Path) -> None:
     async def test() -> None:
         async with working(tmp_path) as workers:
             value = {"text": "naïve", "numbers": [1, 2.5, None], "long": "x" * 3_000_000}
@@ -238,9 +238,9 @@ def test_workers_may_be_closed_before_they_are_open(tmp_path: Path) -> None:
 def test_an_error_of_the_opener_is_raised_by_start(tmp_path: Path) -> None:
     async def test() -> None:
         workers = Workers(Opener(tmp_path, raises=True), QUICK)
-        with pytest.raises(SchemaError, match="there is no such desk"):
+        with pytest.raises(SchemaError, match="there is no such explainer"):
             await workers.start()
-        with pytest.raises(SchemaError, match="there is no such desk"):
+        with pytest.raises(SchemaError, match="there is no such explainer"):
             await workers.ask("echo", value=1)
         await workers.close()
 

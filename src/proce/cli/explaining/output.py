@@ -18,9 +18,9 @@ from proce.cli.console import is_terminal, note, print_table
 from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.result.shown import shown_row
-from proce.explanation.words.chances import now_text, then_text
-from proce.explanation.words.row_labels import row_label
+from proce.explanation.words.decision import now_text, then_text
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
+from proce.explanation.words.values import row_label
 from proce.files import draft_of, writing
 from proce.paths import is_fault
 from proce.schema.features.numerals import counted

@@ -6,49 +6,33 @@ from dataclasses import dataclass
 from typing import Any
 
 from proce.explanation.html.blocks import Bar, Column, Table
-from proce.explanation.html.labels import OUTCOME_WORDS, row_anchor, row_label
 from proce.explanation.plots.cohort import gap_text
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
-from proce.explanation.words.cells import ChangedCell, ranked_cells
+from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.certainty import is_unsure
-from proce.explanation.words.chances import now_text, then_and_now
-from proce.explanation.words.values import (
-    class_texts,
-    joined,
-    name_text,
-    share_text,
-)
-from proce.schema import Action
+from proce.explanation.words.decision import OUTCOME_WORDS, now_text, then_and_now
+from proce.explanation.words.values import class_texts, joined, name_text, row_label, share_text
 from proce.schema.features.numerals import counted
 
 _MAX_LISTED_ROWS = 500
 _MAX_NAMES = 3  # features in the list of rows
 _KIND_TEXTS = {
-    Change.ACTION: "to do",
-    Change.HOLD: "to keep",
-    Change.CONSEQUENCE: "follows",
+    "action": "to do",
+    "wait": "by waiting",
+    "hold": "to keep",
+    "consequence": "follows",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How some of the rows ended.
+    """How some of the rows ended, as a part of a bar from 0 to 1."""
 
-    Attributes
-    ----------
-    kind
-        The outcome, as a word for the style sheet.
-    text
-        How many rows, and how they ended.
-    start, share
-        Where their part of the bar begins and how long it is, from 0 to 1.
-    """
-
-    kind: str
+    kind: str  # the outcome, as a word for the style sheet
     text: str
     start: float
     share: float
@@ -56,33 +40,20 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a report says about all rows together.
-
-    Attributes
-    ----------
-    summary
-        How many rows there are, and how many have an article of their own.
-    endings
-        How they ended, the most frequent first.
-    changes
-        Which features change how often and by how much; ``None`` where nothing was found.
-    groups
-        What the recommended ways cost by group; ``None`` where no groups are compared.
-    rows
-        The list of rows, with links to their articles.
-    unlisted
-        How many rows the list leaves out; empty where it has all.
-    common
-        What is the same for all rows, said once.
-    """
+    """What a report says about all rows together."""
 
     summary: str
-    endings: Sequence[Ending]
-    changes: Table | None
-    groups: Table | None
+    endings: Sequence[Ending]  # the most frequent first
+    changes: Table | None  # None where nothing was found
+    groups: Table | None  # None where no groups are compared
     rows: Table
-    unlisted: str
-    common: Sequence[str]
+    unlisted: str  # how many rows the list leaves out
+    common: Sequence[str]  # the sentences that are the same for all rows
+
+
+def row_anchor(row: ExplainedRow) -> str:
+    """Return the id of a row's article in the page."""
+    return f"row-{row.row}"
 
 
 def overview_of(
@@ -91,21 +62,9 @@ def overview_of(
     by: str | Sequence[Any] | None,
     common: Sequence[str] = (),
 ) -> Overview:
-    """Return the overview of a report.
-
-    Parameters
-    ----------
-    explanations
-        The explanations of all rows.
-    n_articles
-        How many of the first rows have an article of their own in the page.
-    by
-        A feature, or a label for each row, whose groups' costs are compared; ``None`` for none.
-    common
-        The sentences that are the same for all rows.
-    """
+    """Return the overview of a report whose first so many rows have an article of their own."""
     return Overview(
-        summary=_summary(explanations, n_articles),
+        summary=_summary(len(explanations), n_articles),
         endings=_endings(explanations),
         changes=_changes(explanations),
         groups=None if by is None else _groups(explanations, by),
@@ -115,12 +74,9 @@ def overview_of(
     )
 
 
-def _summary(explanations: ExplainedFrame, n_articles: int) -> str:
-    n_rows = len(explanations)
-    summary = counted(n_rows, "row")
-    if n_articles < n_rows:
-        summary += f", of which the first {n_articles:,} are told in full below"
-    return f"{summary}."
+def _summary(n_rows: int, n_articles: int) -> str:
+    rest = f", of which the first {n_articles:,} are told in full below"
+    return f"{counted(n_rows, 'row')}{rest if n_articles < n_rows else ''}."
 
 
 def _endings(explanations: ExplainedFrame) -> list[Ending]:
@@ -137,15 +93,13 @@ def _changes(explanations: ExplainedFrame) -> Table | None:
     rows = [
         (
             name_text(tally.feature),
-            "by waiting" if tally.feature.action is Action.WAITS else _KIND_TEXTS[tally.kind],
+            _KIND_TEXTS[tally.mark],
             f"{tally.count:,}",
             Bar(0.0, tally.share, share_text(tally.share)),
             change_text(explanations, tally) or "–",
         )
         for tally in tallies(explanations)
     ]
-    if not rows:
-        return None
     columns = (
         Column("feature"),
         Column("what it is"),
@@ -154,7 +108,7 @@ def _changes(explanations: ExplainedFrame) -> Table | None:
         Column("median, or most frequent", numeric=True),
     )
     caption = f"In the recommended ways of {counted(n_found(explanations), 'row')}"
-    return Table(caption, columns, rows)
+    return Table(caption, columns, rows) if rows else None
 
 
 def _groups(explanations: ExplainedFrame, by: str | Sequence[Any]) -> Table:
@@ -182,23 +136,17 @@ def _groups(explanations: ExplainedFrame, by: str | Sequence[Any]) -> Table:
 
 def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
     """Return the list of rows; what was asked for is a column where it differs."""
-    listed = list(explanations.rows.head(_MAX_LISTED_ROWS))
+    head = explanations.rows.head(_MAX_LISTED_ROWS)
+    listed = list(head)
     wanted = dict.fromkeys(class_texts(item)[1] for item in listed)
-    asked = next(iter(wanted)) if len(wanted) == 1 else "what was asked for"
-    told = ranked_cells(explanations.rows.head(_MAX_LISTED_ROWS))
+    is_shared = len(wanted) == 1
+    asked = next(iter(wanted)) if is_shared else "what was asked for"
     rows: list[Sequence[str | Bar]] = []
-    for item, cells in zip(listed, told, strict=True):
+    for item, cells in zip(listed, recommended_cells(head), strict=True):
         predicted, target = class_texts(item)
-        rows.append(
-            (
-                row_label(item, explanations.layout),
-                predicted,
-                *([target] if len(wanted) > 1 else []),
-                _ending(item),
-                _names(cells[0] if cells else ()),
-                _chance(item),
-            )
-        )
+        label = row_label(item, explanations.layout)
+        own = [] if is_shared else [target]
+        rows.append((label, predicted, *own, _ending(item), _names(cells), _chance(item)))
     columns = (
         Column("row"),
         Column("the model says"),
@@ -208,15 +156,14 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
         Column(f"probability of {asked}", numeric=True),
     )
     anchors = [row_anchor(item) for item in listed[:n_articles]]
-    caption = f"How the search for {asked} ended" if len(wanted) == 1 else "How each row ended"
+    caption = f"How the search for {asked} ended" if is_shared else "How each row ended"
     return Table(caption, columns, rows, anchors)
 
 
 def _unlisted(n_rows: int) -> str:
     """Return how many rows the list leaves out; empty where it leaves out none."""
-    if n_rows <= 0:
-        return ""
-    return f"{counted(n_rows, 'more row')} {'is' if n_rows == 1 else 'are'} not listed."
+    verb = "is" if n_rows == 1 else "are"
+    return f"{counted(n_rows, 'more row')} {verb} not listed." if n_rows > 0 else ""
 
 
 def _names(cells: Sequence[ChangedCell]) -> str:

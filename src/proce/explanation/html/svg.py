@@ -42,19 +42,7 @@ _REFUSED = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF])  #
 def picture(
     draw: "Callable[[Axes], object]", size: tuple[float, float], label: str, name: str
 ) -> Markup:
-    """Return a drawing as an ``<svg>`` element that a page can hold.
-
-    Parameters
-    ----------
-    draw
-        A function that draws into the axes it is given.
-    size
-        The width and the height in inches.
-    label
-        A text that says what the picture shows, for people who cannot see it.
-    name
-        The name of the picture, unique in its page; every id in the picture begins with it.
-    """
+    """Return a drawing as an ``<svg>`` element that a page can hold."""
     root = ElementTree.fromstring(_sound(_drawn(draw, size, name)))
     _leave_out(root)
     for element in root.iter():
@@ -120,10 +108,7 @@ def _rewritten(attribute: str, value: str, name: str) -> str:
 
 
 def _drawn(draw: "Callable[[Axes], object]", size: tuple[float, float], name: str) -> str:
-    """Return the text of an SVG file, the same for the same drawing and name.
-
-    The settings of matplotlib are those that it comes with, whatever the program has made of them.
-    """
+    """Return the text of an SVG file, drawn with matplotlib's own settings: the same every time."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

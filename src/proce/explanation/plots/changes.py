@@ -6,45 +6,45 @@ from typing import TYPE_CHECKING
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
 from proce.causal.drawing.room import Room
-from proce.explanation.plots.lines import (
-    MAX_LINES,
-    Label,
-    band_height,
-    fitting_labels,
-    lines_in,
-    open_lines,
-    shortened_label,
-    write_label,
-)
 from proce.explanation.plots.style import (
     MAX_LABEL_LENGTH,
+    MAX_LINES,
+    Label,
     axes_or_new,
+    band_height,
+    fitting_labels,
     kind_word,
+    lines_in,
     name_ticks,
+    open_lines,
     plain_frame,
+    shortened_label,
     shown_name,
+    write_label,
 )
+from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
-from proce.explanation.words.cells import ChangedCell, row_cells
-from proce.explanation.words.chances import then_and_now
-from proce.explanation.words.row_labels import row_label
+from proce.explanation.words.cells import ChangedCell, plain_value, row_cells
+from proce.explanation.words.decision import then_and_now
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
     class_texts,
+    row_label,
     share_text,
     short,
     value_text,
 )
-from proce.schema import Categorical, Continuous, Ordinal
+from proce.schema import Categorical, Continuous
 from proce.schema.codec import unit_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
+NINE_TENTHS, MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.08  # of the unit range: where outliers are drawn
 _MARGIN = 0.12  # of the unit range: what is shown beside it
 _MIN_ARROW_LENGTH = 0.06  # of the range: an arrow has no room in less
@@ -53,20 +53,7 @@ _MIN_LABEL_LENGTH = 5  # characters of a value where there is least room
 
 
 def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
-    """Draw before and after of the recommended counterfactual.
-
-    Each feature has a line, on the range of the training rows; labels are in raw units. Where the
-    result knows how the training rows are distributed, a band holds nine of ten of them, a narrower
-    one inside it the middle half, and levels carry their share. Changes for which the axes have no
-    room are counted below them.
-
-    Parameters
-    ----------
-    row
-        The explained row.
-    ax
-        The axes to draw on; ``None`` makes a figure.
-    """
+    """Draw before and after of the recommended counterfactual."""
     ax = axes_or_new(ax)
     room = Room.of(ax)
     if not len(row):
@@ -138,7 +125,7 @@ def _ends(row: ExplainedRow, cell: ChangedCell) -> tuple[float, float]:
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         return _UNORDERED
     start, end = _place(row, cell, cell.before), _place(row, cell, cell.after)
-    if start != start:  # NaN: it was missing
+    if plain_value(cell.feature, cell.before) is None:  # it was missing
         start = end
     if cell.kind is Change.HOLD and cell.expected == cell.expected:  # not NaN
         end = _place(row, cell, cell.expected)
@@ -174,11 +161,7 @@ def _draw_arrow(
 def _labels(
     ax: "Axes", row: ExplainedRow, cell: ChangedCell, ends: tuple[float, float], font: Font
 ) -> list[Label]:
-    """Return the words for a change: one label at each end, or one for both where they meet.
-
-    Names of levels are shortened where there is little room; of a number either all is shown, or
-    only where it goes.
-    """
+    """Return the words for a change: one label at each end, or one for both where they meet."""
     (start, end), is_held = ends, cell.kind is Change.HOLD
     by_hand = cell.kind is Change.ACTION
     middle, bold = (start + end) / 2, is_held or by_hand
@@ -219,13 +202,14 @@ def _draw_spread(
     ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float, colors: Palette
 ) -> None:
     """Draw where nine of ten training rows lie, and the middle half of them."""
-    spread = (row.context.spread or {}).get(cell.feature.name, ())
-    if not spread or not isinstance(cell.feature, Continuous):
-        return
-    for low, color, share in ((1, colors.most, 1.0), (5, colors.half, 0.6)):
-        half, quantiles = band_height(ax, share), (low, N_QUANTILES - 1 - low)
-        ends = [_place(row, cell, spread[quantile]) for quantile in quantiles]
-        ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
+    for n_outside, color, share in (
+        (NINE_TENTHS, colors.most, 1.0),
+        (MIDDLE_HALF, colors.half, 0.6),
+    ):
+        bulk = bulk_of(cell, row.context, n_outside)
+        if bulk is not None:
+            half, ends = band_height(ax, share), [_place(row, cell, end) for end in bulk]
+            ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
 
 
 def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
@@ -236,15 +220,28 @@ def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
     return f" ({share_text(spread[int(code)])})"
 
 
+def place_on_range(
+    cell: ChangedCell, context: Context, value: float, outside: float = _OUTSIDE
+) -> float:
+    """Return where a value lies from the low end to the high end; outliers stand just outside."""
+    codec, position = context.codec, cell.position
+    place: float = (unit_numbers(codec, position, value) / codec.reach[position]).item()
+    return place if place != place else min(max(place, -outside), 1 + outside)  # NaN stays
+
+
+def bulk_of(cell: ChangedCell, context: Context, n_outside: int) -> tuple[float, float] | None:
+    """Return the ends of the training rows but for some quantiles; ``None`` for levels."""
+    quantiles = (context.spread or {}).get(cell.feature.name, ())
+    if not quantiles or not isinstance(cell.feature, Continuous):
+        return None
+    return quantiles[n_outside], quantiles[N_QUANTILES - 1 - n_outside]
+
+
 def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
-    """Return where a value lies on the unit range; outliers stand just outside of it."""
-    codec, position = row.context.codec, cell.position
-    if isinstance(cell.feature, Ordinal):
-        return value / codec.reach[position].item()
+    """Return where a value lies on the line; levels without an order stand in its middle."""
     if isinstance(cell.feature, Categorical):
         return sum(_UNORDERED) / 2
-    unit = float(unit_numbers(codec, position, value))
-    return unit if unit != unit else min(max(unit, -_OUTSIDE), 1 + _OUTSIDE)  # NaN stays
+    return place_on_range(cell, row.context, value)
 
 
 def _is_cut(row: ExplainedRow, shown: Sequence[ChangedCell]) -> bool:

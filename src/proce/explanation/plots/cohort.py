@@ -1,6 +1,6 @@
 """Many explanations as pictures: what changes how often, and what it costs in which group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,30 +8,26 @@ import numpy as np
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_inside
 from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
-from proce.explanation.plots.cohort_words import TALLY_WORDS, tally_word, write_change
-from proce.explanation.plots.first_row import NOTHING_TO_DRAW
-from proce.explanation.plots.lines import (
-    Label,
-    band_height,
-    fitting_labels,
-    lines_in,
-    open_lines,
-    shortened_label,
-    write_label,
-)
 from proce.explanation.plots.style import (
     KIND_WORDS,
     MAX_LABEL_LENGTH,
-    WAITING_WORD,
+    NOTHING_TO_DRAW,
+    Label,
+    arrow_text,
     axes_or_new,
+    band_height,
+    fitting_labels,
+    lines_in,
     name_ticks,
+    open_lines,
     plain_frame,
     plain_numbers,
+    shortened_label,
     shown_name,
+    write_label,
 )
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change
-from proce.explanation.tables.cohort import Tally, n_found, tallies
+from proce.explanation.tables.cohort import Tally, brief_change_text, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
@@ -42,22 +38,12 @@ if TYPE_CHECKING:
 
 _TOO_FEW, _FEW = "(too few rows for an interval)", "(too few rows)"
 _LEGEND_HANDLE = 2.6  # letters' sizes: the patch before a word of the legend, and the room behind
+_MIN_OF_SEVERAL = 20  # characters of a change of levels that stands beside another one
+_MIN_ALONE = 11  # characters of one that stands alone
 
 
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
-    """Draw in which share of the rows each feature is acted on, waits, is held, or follows.
-
-    Only recommended counterfactuals count. Above each bar stands the median change in raw units, of
-    each direction where there are two, or the most frequent change of levels. Features for
-    which the axes have no room are counted below them.
-
-    Parameters
-    ----------
-    result
-        Explanations of some rows.
-    ax
-        The axes to draw on; ``None`` makes a figure.
-    """
+    """Draw in which share of the rows each feature is acted on, waits, is held, or follows."""
     ax = axes_or_new(ax)
     room = Room.of(ax)
     by_feature: dict[str, list[Tally]] = {}
@@ -76,7 +62,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     _name_shares(ax, lines.font, room)
     plain_frame(ax, "top", "right", "left")
     room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
-    _name_kinds(ax, {tally_word(tally) for tallies in shown for tally in tallies}, lines.font)
+    _name_kinds(ax, {tally.mark for tallies in shown for tally in tallies}, lines.font)
     for line, tallies_of_feature in enumerate(shown):
         _draw_feature(ax, result, tallies_of_feature, -line, lines.font)
     return ax
@@ -85,22 +71,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
 def plot_groups(
     result: ExplainedFrame, by: str | Sequence[Any], ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw what the recommended counterfactuals cost in each group, and the gaps.
-
-    A dot is the mean cost, the inner band the middle half of a group's rows, the outer one nine of
-    ten. A gap is the mean of a group less that of all others, with its 95% interval. Rows for
-    which nothing was found have no cost: how many they are is written beside the name. Groups for
-    which the axes have no room are counted below them.
-
-    Parameters
-    ----------
-    result
-        Explanations of some rows.
-    by
-        The name of a feature, or a label for each row.
-    ax
-        The axes to draw on; ``None`` makes a figure.
-    """
+    """Draw what the recommended counterfactuals cost in each group, and the gaps."""
     groups = groups_of(result, by)
     ax = axes_or_new(ax)
     room = Room.of(ax)
@@ -165,14 +136,14 @@ def _name_shares(ax: "Axes", font: Font, room: Room) -> None:
 
 def _looks(colors: Palette) -> Mapping[str, dict[str, Any]]:
     return {
-        KIND_WORDS[Change.ACTION]: {"facecolor": colors.blue},
-        WAITING_WORD: {"facecolor": colors.half, "hatch": "||||", "edgecolor": colors.blue},
-        KIND_WORDS[Change.HOLD]: {
+        "action": {"facecolor": colors.blue},
+        "wait": {"facecolor": colors.half, "hatch": "||||", "edgecolor": colors.blue},
+        "hold": {
             "facecolor": colors.half,
             "hatch": "...",
             "edgecolor": colors.blue,
         },
-        KIND_WORDS[Change.CONSEQUENCE]: {
+        "consequence": {
             "facecolor": colors.most,
             "hatch": "////",
             "edgecolor": colors.faint,
@@ -184,20 +155,23 @@ def _legend_height(font: Font) -> float:
     return LINE_HEIGHT * font.size + 4
 
 
-def _name_kinds(ax: "Axes", words: set[str], font: Font) -> None:
+def _name_kinds(ax: "Axes", marks: set[str], font: Font) -> None:
     """Say which bar is which, above all bars, where the axes get more room for it."""
     from matplotlib.patches import Patch
 
-    named = [word for word in TALLY_WORDS if word in words]
+    named = {mark: word for mark, word in KIND_WORDS.items() if mark in marks}
     frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
     width, height = frame.width * per_pixel, frame.height * per_pixel
-    lengths = [font.width(word) + _LEGEND_HANDLE * font.size for word in named]
+    lengths = [font.width(word) + _LEGEND_HANDLE * font.size for word in named.values()]
     in_one_row = sum(lengths) <= width
     needed = _legend_height(font) * (1 if in_one_row else len(named))
     low, high = ax.get_ylim()
     ax.set_ylim(low, low + (high - low) * height / max(height - needed, height / 3))
     colors = palette_inside(ax)
-    handles = [Patch(label=word, **{"linewidth": 0.0, **_looks(colors)[word]}) for word in named]
+    looks = _looks(palette_inside(ax))
+    handles = [
+        Patch(label=word, **{"linewidth": 0.0, **looks[mark]}) for mark, word in named.items()
+    ]
     legend = ax.legend(
         handles=handles,
         loc="upper left",
@@ -220,7 +194,7 @@ def _draw_feature(
 ) -> None:
     colors, end, half = palette_inside(ax), 0.0, band_height(ax, 1.0)
     for tally in tallies:
-        look = {"linewidth": 0.0, **_looks(colors)[tally_word(tally)]}
+        look = {"linewidth": 0.0, **_looks(colors)[tally.mark]}
         ax.barh(y, tally.share, left=end, height=2 * half, zorder=1, **look)
         end += tally.share
     write_change(ax, font, result, tallies, y)
@@ -245,3 +219,39 @@ def _draw_group(ax: "Axes", group: Group, y: float, font: Font) -> None:
         fitting = (label for label in labels if fitting_labels(ax, font, label) is not None)
         label = shortened_label(ax, font, next(fitting, labels[-1]))
         write_label(ax, font, label, y, color, above)
+
+
+def write_change(
+    ax: "Axes", font: Font, result: ExplainedFrame, tallies: Sequence[Tally], y: float
+) -> None:
+    """Write above a bar as much of the usual changes as has room; a number is never cut."""
+    for text in _texts(result, tallies):
+        placed = fitting_labels(ax, font, Label(0.0, text))
+        if placed is not None:
+            write_label(ax, font, placed[0], y, palette_inside(ax).ink)
+            return
+
+
+def _texts(result: ExplainedFrame, tallies: Sequence[Tally]) -> Iterator[str]:
+    """Return the usual changes in fewer and fewer words."""
+    for told, shortest in ((tallies, _MIN_OF_SEVERAL), (tallies[:1], _MIN_ALONE)):
+        for length in range(2 * MAX_LABEL_LENGTH, shortest - 1, -1):
+            yield _joined(result, told, change_text, length)
+        yield _joined(result, told, brief_change_text, shortest)
+
+
+def _joined(
+    result: ExplainedFrame,
+    tallies: Sequence[Tally],
+    words: Callable[[ExplainedFrame, Tally], str],
+    max_length: int,
+) -> str:
+    """Return the usual change of each kind, names of levels in so many letters at most."""
+    parts = []
+    for tally in tallies:
+        text = words(result, tally)
+        if text and tally.median_change is None:
+            before, _, after = text.partition(" → ")
+            text = arrow_text(before, after, max_length)
+        parts += [f"follows {text}" if tally.mark == "consequence" else text] if text else []
+    return "; ".join(parts)

@@ -1,6 +1,8 @@
-"""The Pareto front of a row as a picture."""
+"""The Pareto front of a row as a picture, with a number where there is room beside its dot."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import cos, hypot, pi, sin
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,13 +10,11 @@ import numpy as np
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
 from proce.causal.drawing.room import POINTS, Room
-from proce.explanation.plots.ranks import Obstacles, Spot, free_spot
 from proce.explanation.plots.style import axes_or_new, plain_frame, plain_numbers
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.words.needs import aim_text
-from proce.explanation.words.row_labels import row_label
+from proce.explanation.words.decision import aim_text
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import class_texts, percent
+from proce.explanation.words.values import class_texts, percent, row_label
 from proce.losses import Loss, chance_of_loss
 
 if TYPE_CHECKING:
@@ -26,21 +26,16 @@ _SAME_PLACE = 7.0  # points: nearer counterfactuals share a label
 _SMALL_WIDTH, _SMALL_HEIGHT = 260.0, 190.0  # points: a smaller picture has smaller words
 _BEYOND = 0.03  # of the probabilities: what is shown below 0% and above 100%
 _MIN_WIDTH_WITH_BAR = 200.0  # points: a narrower picture has its colours in the caption
+Spot = tuple[float, float]  # across and upwards, in points
+_N_DIRECTIONS = 16
+_GAPS = (1.5, 5.0, 11.0, 19.0, 29.0, 42.0, 60.0)  # points between a dot's ring and its number
+_MAX_NEAR = 5.0  # points: from farther away a line leads to the dot
+_RING = 5.5  # points: the radius of the ring around a dot that has a number
+_N_STEPS = 12  # on a line, at which it is looked whether something is in the way
 
 
 def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
-    """Draw the Pareto front: distance against the probability of the target.
-
-    The third objective, how far a candidate is from typical rows of the target, is the colour. The
-    counterfactuals that are returned carry their rank.
-
-    Parameters
-    ----------
-    row
-        The explained row.
-    ax
-        The axes to draw on; ``None`` makes a figure.
-    """
+    """Draw the Pareto front: distance against the probability of the target."""
     ax = axes_or_new(ax)
     room = Room.of(ax)
     if not len(row):
@@ -129,10 +124,7 @@ def _add_bar(ax: "Axes", points: "PathCollection", words: str, font: Font, room:
 
 
 def _number_ranks(ax: "Axes", row: ExplainedRow, dots: Sequence[Any], font: Font) -> None:
-    """Write the rank beside each counterfactual, where nothing else is.
-
-    Counterfactuals at one place share a label.
-    """
+    """Write the rank beside each counterfactual, where nothing else is."""
     per_pixel = POINTS / ax.figure.dpi
     frame = ax.get_window_extent()
 
@@ -187,3 +179,87 @@ def _number_ranks(ax: "Axes", row: ExplainedRow, dots: Sequence[Any], font: Font
             **look,
         )
         text.set_in_layout(False)
+
+
+@dataclass(frozen=True)
+class Obstacles:
+    """What numbers must not cover: dots, lines across the axes, and the numbers before them."""
+
+    size: Spot  # width and the height of the axes
+    dots: list[tuple[float, float, float]]  # middle and the radius of every dot
+    levels: list[float]  # heights of lines across the axes
+    boxes: list[tuple[Spot, Spot]]  # middle and the size of every number so far
+    leaders: list[tuple[Spot, Spot]]  # from where to where a line leads from a number to its dot
+
+
+def free_spot(obstacles: Obstacles, dot: Spot, size: Spot) -> tuple[Spot, bool]:
+    """Return the middle of a place that a number takes, and whether a line leads to its dot."""
+    best: tuple[int, Spot, bool] | None = None
+    for gap in _GAPS:
+        for number in range(_N_DIRECTIONS):
+            angle = pi / 4 + 2 * pi * number / _N_DIRECTIONS
+            across, upwards = cos(angle), sin(angle)
+            # The number touches a circle around the dot from outside.
+            reach = _RING + gap
+            middle = (
+                dot[0] + across * (reach + size[0] / 2),
+                dot[1] + upwards * (reach + size[1] / 2),
+            )
+            is_far = gap > _MAX_NEAR
+            n_covered = _n_covered(obstacles, middle, size, dot if is_far else None)
+            if best is None or n_covered < best[0]:
+                best = n_covered, middle, is_far
+            if not n_covered:
+                break
+        if best is not None and not best[0]:
+            break
+    assert best is not None, "there are directions to try"
+    _, middle, is_far = best
+    obstacles.boxes.append((middle, size))
+    if is_far:
+        obstacles.leaders.append((middle, dot))
+    return middle, is_far
+
+
+def _n_covered(obstacles: Obstacles, middle: Spot, size: Spot, dot: Spot | None) -> int:
+    """Return how many things a number would cover, and its line to the dot."""
+    half = size[0] / 2 + 1, size[1] / 2 + 1
+    outside = any(
+        spot - reach < 0 or spot + reach > length
+        for spot, reach, length in zip(middle, half, obstacles.size, strict=True)
+    )
+    covered = 100 * outside
+    covered += sum(_touches(middle, half, (x, y), radius) for x, y, radius in obstacles.dots)
+    covered += sum(abs(level - middle[1]) < half[1] for level in obstacles.levels)
+    covered += 10 * sum(
+        abs(middle[0] - other[0]) < half[0] + length[0] / 2
+        and abs(middle[1] - other[1]) < half[1] + length[1] / 2
+        for other, length in obstacles.boxes
+    )
+    covered += sum(
+        _touches(middle, half, spot, 0.5)
+        for start, end in obstacles.leaders
+        for spot in _along(start, end)
+    )
+    if dot is not None:
+        covered += sum(
+            _touches(other, (length[0] / 2, length[1] / 2), spot, 1.0)
+            for spot in _along(middle, dot)
+            for other, length in obstacles.boxes
+        )
+    return covered
+
+
+def _touches(middle: Spot, half: Spot, spot: Spot, radius: float) -> bool:
+    """Whether a circle reaches into a box."""
+    across = max(0.0, abs(spot[0] - middle[0]) - half[0])
+    upwards = max(0.0, abs(spot[1] - middle[1]) - half[1])
+    return hypot(across, upwards) < radius
+
+
+def _along(start: Spot, end: Spot) -> list[Spot]:
+    shares = [step / _N_STEPS for step in range(_N_STEPS + 1)]
+    return [
+        (start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1]))
+        for share in shares
+    ]

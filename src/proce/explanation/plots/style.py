@@ -1,16 +1,20 @@
-"""The style that all pictures share: words and colours, and how axes are prepared.
+"""What all pictures share: words, colours, axes, and lines with labels that stay inside them.
 
 Actions, holds and consequences differ by marker and word, never by colour alone.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import palette_around
-from proce.explanation.record.outcome import Change
+from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.instructions import kind_of
 from proce.explanation.words.values import name_text, short
-from proce.explanation.words.waiting import is_waiting
 from proce.schema import Feature
 
 if TYPE_CHECKING:
@@ -18,14 +22,20 @@ if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
 
 FIGURE_SIZE = (6.0, 4.0)  # inches, where the caller gives no axes
-KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
+KIND_WORDS = {"action": "action", "wait": "by waiting", "hold": "keep", "consequence": "follows"}
 MAX_LABEL_LENGTH = 24  # characters of a level or of a class
-WAITING_WORD = "by waiting"
+MAX_LINES = 12
+LABEL_HEIGHT = 6.0  # points between a line and the foot of its label
+_BELOW = 6.0  # points that a line needs beneath it
+_GAP = 6.0  # points between two labels
+_SIZES = (9.0, 8.0, 7.0)  # points, by how little room there is
+_NAME_SHARE = 0.4  # of the width, for the names beside the lines
+NOTHING_TO_DRAW = "No row has a counterfactual."
 
 
 def kind_word(cell: ChangedCell) -> str:
     """Return what became of a cell, in a word or two."""
-    return WAITING_WORD if is_waiting(cell) else KIND_WORDS[cell.kind]
+    return KIND_WORDS[kind_of(cell)]
 
 
 def shown_name(feature: Feature) -> str:
@@ -80,3 +90,126 @@ def plain_numbers(axis: "XAxis | YAxis", font: Font, room: float) -> None:
     n_numbers = int(room / (letters * 0.6 * font.size))
     axis.set_major_locator(MaxNLocator(max(1, min(n_numbers, 8)), steps=[1, 2, 5, 10]))
     axis.set_tick_params(labelsize=font.size, labelfontfamily=font.settings("")["fontfamily"])
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How many lines a picture has, and in which font."""
+
+    n_lines: int
+    font: Font
+    two_rows: bool
+
+    def name(self, name: str, note: str, room: Room) -> str:
+        """Return the name of a line and a note on it, in one row or in two."""
+        width = _NAME_SHARE * room.width
+        if not self.two_rows:
+            rest = f", {note}" if note else ""
+            return self.font.shortened(name, width - self.font.width(rest)) + rest
+        if not note:
+            return self.font.wrapped(name, width, 2)
+        return "\n".join(self.font.shortened(line, width) for line in (name, note))
+
+
+def lines_in(
+    room: Room, n_wanted: int, title: str, caption: str, n_below: int = 0, extra: float = 0.0
+) -> Lines:
+    """Return how many of some lines have room, in the largest font that leaves none out."""
+    n_lines = max(1, min(n_wanted, MAX_LINES))
+    for size in _SIZES:
+        font = Font(size)
+        height = room.height - room.height_around(title, caption, font) - extra
+        row = LINE_HEIGHT * size
+        pitch = LABEL_HEIGHT + _BELOW + row * (1 + n_below)
+        if n_lines * pitch <= height:
+            return Lines(n_lines, font, two_rows=height / n_lines >= 2 * row + 3)
+    return Lines(max(1, int(height / pitch)), font, two_rows=pitch >= 2 * row + 3)
+
+
+def open_lines(ax: "Axes", n_lines: int) -> None:
+    """Show so many lines, with room for a label above the first."""
+    ax.set_ylim(-n_lines + 0.5, 0.75 if n_lines > 1 else 0.6)
+
+
+def pitch_of(ax: "Axes") -> float:
+    """Return how far one line is from the next, in points."""
+    low, high = ax.get_ylim()
+    height = ax.get_window_extent().height * POINTS / ax.figure.dpi
+    return float(height / (high - low))
+
+
+def band_height(ax: "Axes", share: float) -> float:
+    """Return half the height of a band on a line, for a share of what is free beside words."""
+    return min(0.25, (LABEL_HEIGHT - 1) / pitch_of(ax)) * share
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text that belongs to a place on a line."""
+
+    x: float
+    text: str
+    bold: bool = False
+
+
+def fitting_labels(ax: "Axes", font: Font, *labels: Label) -> list[Label] | None:
+    """Return labels with the places where they begin; ``None`` where they would meet."""
+    frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
+    width = frame.width * per_pixel
+    placed: list[tuple[float, float, Label]] = []
+    for label in sorted(labels, key=lambda label: label.x):
+        middle = (ax.transData.transform((label.x, 0.0))[0] - frame.x0) * per_pixel
+        length = Font(font.size, bold=label.bold).width(label.text)
+        start = max(0.0, min(middle - length / 2, width - length))
+        if length > width or (placed and start < placed[-1][1] + _GAP):
+            return None
+        placed.append((start, start + length, label))
+    inverted = ax.transData.inverted()
+    return [
+        Label(float(inverted.transform((frame.x0 + start / per_pixel, 0.0))[0]), *each)
+        for start, _, each in ((s, e, (label.text, label.bold)) for s, e, label in placed)
+    ]
+
+
+def write_label(
+    ax: "Axes", font: Font, label: Label, y: float, color: str, above: bool = True
+) -> None:
+    """Write a label that begins at a place, above its line or below."""
+    look = Font(font.size, bold=label.bold)
+    text = ax.annotate(
+        xy=(label.x, y),
+        xytext=(0, LABEL_HEIGHT if above else -LABEL_HEIGHT),
+        textcoords="offset points",
+        ha="left",
+        va="bottom" if above else "top",
+        color=color,
+        zorder=4,
+        **{
+            ("text" if key == "s" else key): value
+            for key, value in look.settings(label.text).items()
+        },
+    )
+    text.set_in_layout(False)
+
+
+def shortened_label(ax: "Axes", font: Font, label: Label) -> Label:
+    """Return a label that begins inside the axes and is no wider than they are."""
+    look = Font(font.size, bold=label.bold)
+    width = ax.get_window_extent().width * POINTS / ax.figure.dpi - 1
+    text = look.shortened(label.text, width)
+    (placed,) = fitting_labels(ax, font, Label(label.x, text, label.bold)) or [
+        Label(ax.get_xlim()[0], text, label.bold)
+    ]
+    return placed
+
+
+def plot_first_row(
+    result: ExplainedFrame,
+    plot: "Callable[[ExplainedRow, Axes | None], Axes]",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the first row that has a counterfactual, preferably one whose front was kept."""
+    explained = [row for row in result if len(row)]
+    with_front = [row for row in explained if row.front is not None]
+    rows = with_front or explained or (list(result) if len(result) == 1 else [])
+    return plot(rows[0], ax) if rows else Room.of(axes_or_new(ax)).write_instead(NOTHING_TO_DRAW)

@@ -15,15 +15,15 @@ class DrawnFrame(TabledFrame):
     def plot_changes(self, ax: MaybeAxes = None) -> Any:
         """Draw before and after of the recommended counterfactual; return the axes."""
         from proce.explanation.plots.changes import plot_changes
-        from proce.explanation.plots.first_row import plot_first_row
+        from proce.explanation.plots.style import plot_first_row
 
         return plot_first_row(self._shown(), plot_changes, ax)
 
     @checked(SearchError)
     def plot_front(self, ax: MaybeAxes = None) -> Any:
         """Draw the Pareto front of the first row that has one; return the axes."""
-        from proce.explanation.plots.first_row import plot_first_row
         from proce.explanation.plots.front import plot_front
+        from proce.explanation.plots.style import plot_first_row
 
         return plot_first_row(self._shown(), plot_front, ax)
 

@@ -60,7 +60,7 @@ class Explanation(ExplainedRow):
         self, path: str | PathLike[str], title: str | None = None, view: View | None = None
     ) -> Path:
         """Write a report of this row: one HTML file that needs nothing else."""
-        from proce.explanation.html.page import save_page_of_row
+        from proce.explanation.html.report import save_page_of_row
 
         return save_page_of_row(shown_row(self, view), path, title=title)
 
@@ -91,7 +91,7 @@ class Explanation(ExplainedRow):
         return plain_text(lines(shown_row(self)))
 
     def __repr__(self) -> str:
-        from proce.explanation.words.row_labels import row_label
+        from proce.explanation.words.values import row_label
 
         ways = counted(len(self), "counterfactual")
         return f"Explanation(row {row_label(self)}, {self.outcome.value}, {ways})"

@@ -144,7 +144,7 @@ class Explanations(DrawnFrame):
             ``"applicant"``, who is shown no protected feature, or ``"auditor"``; by default that
             of this result, which is the applicant's until :meth:`seen_by` says otherwise.
         """
-        from proce.explanation.html.page import save_page_of_rows
+        from proce.explanation.html.report import save_page_of_rows
 
         shown, by = self._shown(view), self._grouping(by, view)
         return save_page_of_rows(shown, path, title=title, at_most=at_most, by=by)

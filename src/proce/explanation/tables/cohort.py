@@ -15,49 +15,32 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.explanation.words.values import value_text
-from proce.schema import Categorical, Continuous, Feature
+from proce.schema import Action, Categorical, Continuous, Feature
 from proce.schema.features.numerals import MINUS, counted
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often a feature is acted on, held, or follows, in the recommended counterfactuals.
-
-    Attributes
-    ----------
-    feature, kind
-        The feature that changes, and the kind of the change.
-    count
-        The number of rows in which it does.
-    share
-        The share of these rows in those that have a counterfactual.
-    median_change
-        The median change: of a number in raw units, of an ordinal feature in levels. It is the
-        change of one of the rows, the lower of the middle two, so that it lies on the feature's
-        step. ``None`` for levels without an order, and for holds.
-    n_raised, n_lowered
-        In how many rows the value goes up, and in how many down; 0 where ``median_change`` is
-        ``None``.
-    median_raise, median_lowering
-        The median change of either of these; ``None`` where there are none.
-    median_size
-        The median size of the change on the unit range of the training rows, times the effort; for
-        holds, of the change that they prevent.
-    usual
-        The most frequent change of a feature with levels, in words; ``None`` for numbers and holds.
-    """
+    """How often a feature is acted on, held, or follows, in the recommended counterfactuals."""
 
     feature: Feature
     kind: Change
-    count: int
-    share: float
-    median_change: float | None
-    n_raised: int
+    count: int  # in how many rows
+    share: float  # of the rows that have a counterfactual
+    median_change: (
+        float | None
+    )  # of one of the rows, so that it lies on the step; in raw units or levels
+    n_raised: int  # in how many rows the value goes up
     n_lowered: int
     median_raise: float | None
     median_lowering: float | None
-    median_size: float
-    usual: str | None
+    median_size: float  # on the unit range, times the effort; of a hold, what it prevents
+    usual: str | None  # the most frequent change of levels, in words
+
+    @property
+    def mark(self) -> str:
+        """What it is to a person: ``action``, ``wait``, ``hold`` or ``consequence``."""
+        return "wait" if self.feature.action is Action.WAITS else self.kind.name.lower()
 
 
 def n_found(result: ExplainedFrame) -> int:
@@ -99,11 +82,7 @@ def feature_frame(result: ExplainedFrame) -> Any:
 
 
 def change_text(result: ExplainedFrame, tally: Tally) -> str:
-    """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``.
-
-    The two directions are told apart where some rows raise what others lower, the more frequent one
-    first: ``−160 (5 times), +26 (3 times)``.
-    """
+    """Return the usual size of a change: ``+10,400``, ``−160 (5 times), +26 (3 times)``."""
     if tally.median_change is None:
         return tally.usual or ""
     if tally.median_raise is None or tally.median_lowering is None:

@@ -133,19 +133,7 @@ def changes(result: ExplainedFrame) -> Any:
 def frame_of(
     result: ExplainedFrame, columns: Mapping[str, Any], rows: Sequence[int] | None = None
 ) -> Any:
-    """Make a frame of some columns, in the library of the explained frame.
-
-    Parameters
-    ----------
-    result
-        The explained frame.
-    columns
-        Arrow arrays by name, or lists of mixed values, which become objects in pandas and text in
-        other libraries.
-    rows
-        The positions of the explained rows that the lines are about. A pandas frame gets their
-        index labels; ``None`` for none.
-    """
+    """Make a frame of some columns, in the library of the explained frame."""
     library: Any = result.layout.library
     if library is nw.Implementation.PANDAS:
         built = {name: _series(name, values) for name, values in columns.items()}
@@ -189,10 +177,7 @@ def _class_column(context: Context, positions: Array) -> pa.Array:
 
 
 def _of_recommended(counts: Array, values: Array, known: Array | None = None) -> pa.Array:
-    """Return values of the recommended counterfactuals by row; missing for rows without one.
-
-    Values that are not flagged in ``known`` are missing too.
-    """
+    """Return values of the recommended counterfactuals by row; missing where there is none."""
     has_counterfactual = counts > 0
     lines = np.cumsum(has_counterfactual) - 1
     mask = None if known is None else ~known

@@ -30,33 +30,15 @@ _QUARTERS = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What the recommended counterfactuals of a group's rows cost.
-
-    Attributes
-    ----------
-    name
-        The name of the group.
-    n_rows
-        The number of its rows; those that have their target already do not count.
-    costs
-        The distances of the recommended counterfactuals of the rows that have one.
-    gap
-        The mean cost less that of all other groups together; ``None`` where either side has no
-        cost.
-    low, high
-        The ends of a 95% interval of the gap, by bootstrap; ``None`` where either side has too few
-        rows.
-    n_actions
-        How many actions and holds each of these counterfactuals has, in the order of the costs.
-    """
+    """What the recommended counterfactuals of a group's rows cost."""
 
     name: str
-    n_rows: int
-    costs: tuple[float, ...]
-    gap: float | None
-    low: float | None
+    n_rows: int  # but for those that have their target already
+    costs: tuple[float, ...]  # the distances of the recommended counterfactuals
+    gap: float | None  # the mean cost less that of all others; None where either side has none
+    low: float | None  # the ends of its 95% interval; None where there are too few rows
     high: float | None
-    n_actions: tuple[int, ...] = ()
+    n_actions: tuple[int, ...] = ()  # of each of these counterfactuals, holds counted
 
     @property
     def median(self) -> float | None:
@@ -70,16 +52,7 @@ class Group:
 
 
 def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
-    """Return the groups of rows by the values of a feature, or by labels that are given.
-
-    Parameters
-    ----------
-    result
-        The explanations.
-    by
-        The name of a feature, whose numbers are cut at their quartiles, or a label for each row,
-        in the order of the result.
-    """
+    """Return the groups of rows by the values of a feature, or by labels that are given."""
     labels = _labels(result, by)
     costs: dict[str, list[float]] = {}
     rows: Counter[str] = Counter()

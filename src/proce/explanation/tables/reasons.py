@@ -10,22 +10,91 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
 from proce.arguments import checked
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.row_view import ChangeView, RowView, WayView, row_view
 from proce.explanation.tables.frames import frame_of
-from proce.explanation.tables.letter import DRAFT, Measure, letter_text
-from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
-from proce.explanation.words.instructions import direction_of_action, drift_text
-from proce.explanation.words.row_labels import row_label
-from proce.explanation.words.values import change_texts, class_texts, name_text
-from proce.explanation.words.waiting import duration_text, is_waiting
+from proce.explanation.words.cells import ChangedCell, plain_value, recommended_cells
+from proce.explanation.words.certainty import doubt_texts, is_less_robust, robustness_texts
+from proce.explanation.words.instructions import (
+    direction_of_action,
+    drift_text,
+    duration_text,
+    is_waiting,
+)
+from proce.explanation.words.values import change_texts, class_texts, joined, name_text, row_label
+
+DRAFT = "draft: a variant that the model decides otherwise is not by itself a legal reason"
+Measure = Literal["probability", "distance"]
+
+
+def letter_text(
+    view: RowView, reasons: Sequence[str], told: Sequence[int], measure: Measure
+) -> str:
+    """Return the draft of a letter: numbered reasons, and the features that they tell of."""
+    draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
+    return "\n\n".join([draft, *_paragraphs(view, reasons, told, measure)]) + "\n"
+
+
+def _paragraphs(
+    view: RowView, reasons: Sequence[str], told: Sequence[int], measure: Measure
+) -> list[str]:
+    row, way, nothing = view.row, view.recommended, "No reasons can be drafted."
+    if row.predicted == UNKNOWN_CLASS:
+        return [f"{nothing} {view.lines[0].text}"]
+    opening = f"The model said {view.predicted}."
+    if row.outcome is Outcome.ALREADY_TARGET:
+        return [f"{opening} There is nothing to give reasons for."]
+    if way is None:
+        return [f"{opening} {nothing} {view.lines[0].text}"]
+    variant = _rest_of_variant(way, told)
+    if not reasons:
+        return [
+            f"{opening} It would have said {view.target} after several changes together, none of"
+            " which matters by itself; no principal reason can be named.",
+            *variant,
+        ]
+    measured = "by how much the probability falls when that change alone is taken back"
+    if measure == "distance":
+        measured = "by the size of the change"
+    cells = [step.change.cell for step in way.steps]
+    return [
+        f"{opening} The principal reasons, the weightiest first:",
+        "\n".join(reasons),
+        f"The order was found by comparing this application with a variant of it for which the"
+        f" model says {view.target} ({way.then}; it was {way.now}): {measured}. The reasons"
+        " describe the model; they are not a promise.",
+        *variant,
+        *doubt_texts(row, cells, subject="That variant")[:1],
+        *(robustness_texts(row, subject="That variant") if is_less_robust(row) else []),
+    ]
+
+
+def _rest_of_variant(way: WayView, told: Sequence[int]) -> list[str]:
+    """Return what else the variant has beside the reasons: further changes, and what follows."""
+    changes = [step.change for step in way.steps]
+    done = [c for c in changes if c.cell.kind.by_hand and c.cell.position not in told]
+    following = [change for change in changes if change.cell.kind is Change.CONSEQUENCE]
+    texts = []
+    if done:
+        texts.append(f"Also in that variant: {joined([_state(change) for change in done])}.")
+    if following:
+        listed = joined([_state(change) for change in following])
+        texts.append(f"Expected to follow in that variant: {listed}.")
+    return [" ".join(texts)] if texts else []
+
+
+def _state(change: ChangeView) -> str:
+    if change.cell.kind is Change.HOLD:
+        return f"{change.label} stays at {change.before}"
+    return f"{change.label} is {change.after} (it is {change.before} now)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +196,7 @@ class Reasons:
         measure = reasons[0].measure if reasons else "probability"
         told = [reason.cell.position for reason in reasons]
         explained = ExplainedRow(self.result.rows, index, self.result.layout)
-        return letter_text(explained, listed, told, measure)
+        return letter_text(row_view(explained), listed, told, measure)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -139,27 +208,14 @@ class Reasons:
 def reasons_of(
     result: ExplainedFrame, at_most: int = 4, codes: Mapping[str, tuple[str, str]] | None = None
 ) -> Reasons:
-    """Return the reasons of each row.
-
-    Parameters
-    ----------
-    result
-        The explanations.
-    at_most
-        The most reasons of a row.
-    codes
-        The caller's own code and text for a feature, by its name.
-    """
+    """Return the reasons of each row."""
     if not 1 <= at_most <= sys.maxsize:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
     table = _checked_codes(codes, result.context.codec.schema.names)
-    pairs = zip(result, ranked_cells(result.rows), strict=True)
+    pairs = zip(result, recommended_cells(result.rows), strict=True)
     return Reasons(
         result,
-        tuple(
-            _reasons_of_row(row, ranked[0] if ranked else (), table)[:at_most]
-            for row, ranked in pairs
-        ),
+        tuple(_reasons_of_row(row, cells, table)[:at_most] for row, cells in pairs),
     )
 
 

@@ -17,67 +17,29 @@ from proce.schema import Continuous, Feature, Level, MixedDistance
 
 
 class ChangedCell(NamedTuple):
-    """A cell that was acted on, is held, or follows.
+    """A cell that was acted on, is held, or follows."""
 
-    Attributes
-    ----------
-    position, feature
-        The position of the feature in the schema, and the feature.
-    kind
-        What became of the cell.
-    before, after
-        The values, as numbers in raw units or codes of levels.
-    expected
-        The value that the feature would have if it were neither acted on nor held; NaN where that
-        is not known.
-    size
-        The size of the change on the unit range, times this person's effort; that of an action is
-        measured from where the feature would go by itself, and a hold has the size of the change
-        that it prevents.
-    holds_from, holds_to
-        The interval on which a numeric action keeps its promise; NaN where that is not known.
-    open_ends
-        Which of its ends are those of the search; see :class:`Counterfactuals`.
-    rule
-        The rule of the context that asks for the action, by position; -1 where none does alone.
-    """
-
-    position: int
+    position: int  # of the feature in the schema
     feature: Feature
     kind: Change
-    before: float
+    before: float  # in raw units, or the code of a level
     after: float
-    expected: float
-    size: float
-    holds_from: float = math.nan
+    expected: float  # where it would be if neither acted on nor held; NaN if not known
+    size: float  # on the unit range, times the effort; of an action from `expected`
+    holds_from: float = math.nan  # where a number keeps its promise; NaN if not known
     holds_to: float = math.nan
-    open_ends: int = 0
-    rule: int = NO_RULE
+    open_ends: int = 0  # the sum of OPEN_BELOW and OPEN_ABOVE
+    rule: int = NO_RULE  # of the context, that alone asks for the action
 
 
 @dataclass(frozen=True, eq=False)
 class ChangedCells:
-    """All changed cells of some counterfactuals, as columns ``(m,)``.
-
-    The cells of one counterfactual stand together: first the actions, then the holds, then the
-    consequences; of each kind the largest change first.
-
-    Attributes
-    ----------
-    context
-        What the rows share.
-    n_counterfactuals
-        How many counterfactuals there are; one without changes has no cells.
-    counterfactual
-        The line of the counterfactual that each cell belongs to.
-    position, kind, before, after, expected, size, holds_from, holds_to, open_ends, rule
-        The attributes of :class:`ChangedCell` of the same names.
-    """
+    """Changed cells as columns ``(m,)``, those of a counterfactual by kind and then by size."""
 
     context: Context
-    n_counterfactuals: int
-    counterfactual: Ints
-    position: Ints
+    n_counterfactuals: int  # one without changes has no cells
+    counterfactual: Ints  # the line of each cell's counterfactual
+    position: Ints  # and all others as in ChangedCell
     kind: Ints
     before: Floats
     after: Floats
@@ -124,6 +86,12 @@ def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
     return [
         cells[first:last] for first, last in zip(rows.extents[:-1], rows.extents[1:], strict=True)
     ]
+
+
+def recommended_cells(rows: ExplainedRows) -> list[list[ChangedCell]]:
+    """Return for each row the changed cells of its recommended counterfactual; none without one."""
+    found = iter(cells_of_counterfactuals(rows, rows.recommended()).by_counterfactual())
+    return [next(found) if count else [] for count in rows.counts.tolist()]
 
 
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:

@@ -1,7 +1,8 @@
 """How sure a counterfactual is, in counts that a person can follow.
 
 What follows from actions is learned from rows, and so is a graph that was discovered. Both were
-learned again on rows drawn anew, and in some of these the actions may lead elsewhere.
+learned again on rows drawn anew, and in some of these the actions may lead elsewhere; in other
+models the decision may.
 """
 
 import math
@@ -40,18 +41,7 @@ def _are_unsure(ways: Counterfactuals, context: Context) -> Flags:
 
 
 def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1) -> list[str]:
-    """Return in how many graphs and refits the counterfactual of a rank holds, where it is sure.
-
-    Parameters
-    ----------
-    row
-        The explained row.
-    cells
-        The changed cells of the counterfactual: where nothing follows from its actions in any
-        refit, there is nothing to say of the equations.
-    rank
-        The rank of the counterfactual.
-    """
+    """Return in how many graphs and refits the counterfactual of a rank holds, where it is sure."""
     if is_unsure(row, rank):
         return []
     parts = _graphs_texts(row, rank)
@@ -63,11 +53,7 @@ def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int =
 def doubt_texts(
     row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1, subject: str = "This advice"
 ) -> list[str]:
-    """Return that the counterfactual of a rank is unsure, and how unsure; nothing where it is sure.
-
-    Where a missing cell hides how sure it is, that is said. The parameters are those of
-    :func:`certainty_texts`; ``subject`` is what is called unsure.
-    """
+    """Return that a counterfactual is unsure, and how; or that a missing cell hides how sure."""
     unknown = _unknown_texts(row, cells, rank, subject)
     if not is_unsure(row, rank):
         return unknown
@@ -133,3 +119,39 @@ def _is_at_stake(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
     if row.confidence is not None:
         return row.confidence[rank - 1].item() < 1
     return row.refits is not None and int(row.refits[rank - 1]) < row.context.n_refits
+
+
+def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
+    """Return whether the counterfactual of a rank is less robust than was asked for."""
+    ways = row.record.counterfactuals.between(*row.extent)
+    return bool(_are_less_robust(ways, row.context)[rank - 1 : rank].any())
+
+
+def count_less_robust(rows: ExplainedRows) -> int:
+    """Return of how many rows the recommended counterfactual is less robust than was asked for."""
+    ways = rows.counterfactuals
+    return int((_are_less_robust(ways, rows.context) & (ways.ranks() == 1)).sum())
+
+
+def _are_less_robust(ways: Counterfactuals, context: Context) -> Flags:
+    """Return which counterfactuals ``(n,)`` are less robust than was asked for."""
+    wanted = (context.robust or 0.0) * (context.n_models or 0)
+    return ways.is_counted("robustness") & (ways.robustness < wanted - 1e-9)
+
+
+def robustness_texts(row: ExplainedRow, rank: int = 1, subject: str = "This advice") -> list[str]:
+    """Return in how many other models the decision is kept, and whether more was asked for."""
+    context = row.context
+    if row.robustness is None or not context.n_models:
+        return []
+    count, others = int(row.robustness[rank - 1]), "other models"
+    if context.models_are_refits:
+        others = "refits of the model on resampled rows"
+    if context.n_models == 1:
+        others = others.replace("refits", "refit").replace("models", "model")
+    kept = f"keeps its decision in {count} of {context.n_models} {others}"
+    if context.robust is None or not is_less_robust(row, rank):
+        return [f"It {kept}."]
+    wanted = f"{100 * context.robust:.3g} of 100 were asked for"
+    ending = ", and no advice was found that does in more" if rank == 1 else ""
+    return [f"{subject} is not robust: it {kept}; {wanted}{ending}."]

@@ -1,4 +1,4 @@
-"""One changed cell in words: what to do about it, or what is expected to follow.
+"""One changed cell in words: what to do about it, how long to wait, or what is expected to follow.
 
 The direction of an action is measured against where the other changes alone would bring the
 feature: an amount that they would raise to 8,370 and that ends at 8,000 is kept down, although it
@@ -11,9 +11,16 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_ABOVE, OPEN_BELOW
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.values import change_texts, inner_text, name_text, one_line, value_text
-from proce.explanation.words.waiting import duration_text, is_waiting, wait_text
-from proce.schema import Categorical, Continuous
+from proce.explanation.words.values import (
+    change_texts,
+    inner_text,
+    joined,
+    name_text,
+    one_line,
+    value_text,
+)
+from proce.schema import Action, Categorical, Continuous
+from proce.schema.features.feature import time_unit
 
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
 _INTRANSITIVE_VERBS = {1: "rise", -1: "fall", 0: "change"}
@@ -22,11 +29,55 @@ _NO_FURTHER = {1: "not more", -1: "not less"}
 _NEAR_SHARE = 1e-3  # of the span: a number that ends so near to the present one is kept near it
 
 
-def instructions(cells: Sequence[ChangedCell], context: Context) -> list[str]:
-    """Return what to do, a sentence a feature: ``Raise savings from 2,000 to at least 3,500.``
+def is_waiting(cell: ChangedCell) -> bool:
+    """Whether time moves a cell, and not a person."""
+    # A published method that knows no such limits may send time back; that is told as it is.
+    return cell.feature.action is Action.WAITS and cell.after > cell.before
 
-    The cells are those of one counterfactual. Features that wait are told in one sentence.
-    """
+
+def kind_of(cell: ChangedCell) -> str:
+    """Return what a change is to a person: ``action``, ``hold``, ``wait`` or ``consequence``."""
+    return "wait" if is_waiting(cell) else cell.kind.name.lower()
+
+
+def duration_text(cell: ChangedCell) -> str:
+    """Return how much time passes for a feature that waits: ``3 years``."""
+    return _amount(cell.after - cell.before, cell)
+
+
+def wait_text(lead: ChangedCell, cells: Sequence[ChangedCell], context: Context) -> str:
+    """Return how long to wait, and what time moves: ``Wait 3 years (age 27 to 30)``."""
+    shown = [lead, *(cell for cell in cells if is_waiting(cell) and not cell.kind.by_hand)]
+    moved = [
+        f"{name_text(cell.feature)} {' to '.join(change_texts(cell, context))}" for cell in shown
+    ]
+    return f"Wait {_bounded_wait(lead)} ({joined(moved)})"
+
+
+def _bounded_wait(cell: ChangedCell) -> str:
+    """Return how long to wait, with how much longer the advice was found to hold."""
+    told, longest = duration_text(cell), cell.holds_to
+    if longest != longest:  # NaN: not tried
+        return told
+    if cell.open_ends & OPEN_ABOVE:
+        return f"at least {told}"
+    if _plain_number(longest - cell.before) == _plain_number(cell.after - cell.before):
+        return f"{told}, not longer"
+    return f"{_plain_number(cell.after - cell.before)} to {_amount(longest - cell.before, cell)}"
+
+
+def _amount(amount: float, cell: ChangedCell) -> str:
+    unit = time_unit(cell.feature.unit) or "year"
+    number = _plain_number(amount)
+    return f"{number} {unit}{'s' * (number != '1')}"
+
+
+def _plain_number(amount: float) -> str:
+    return f"{amount:,.10g}"
+
+
+def instructions(cells: Sequence[ChangedCell], context: Context) -> list[str]:
+    """Return what to do, a sentence a feature: ``Raise savings from 2,000 to at least 3,500.``"""
     by_hand = [cell for cell in cells if cell.kind.by_hand]
     texts = []
     for cell in by_hand:
@@ -72,26 +123,24 @@ def reservation(context: Context) -> str:
 
 
 def direction_of_action(cell: ChangedCell) -> int:
-    """Return 1 where an action leads up, -1 down, 0 where the levels have no order.
-
-    The direction is measured from where the feature would go by itself.
-    """
+    """Return 1 where an action leads up from where its feature would go, -1 down, or 0."""
     return _direction(cell, _by_itself(cell), cell.after)
 
 
 def interval_text(cell: ChangedCell, context: Context) -> str | None:
-    """Return between which values an action's may lie: ``3,500 and 9,000``.
-
-    ``None`` where that is not known, and where there is one such value alone.
-    """
+    """Return between which values an action's may lie: ``3,500 and 9,000``; ``None`` for no two."""
     low, high = _interval(cell, context)
     return None if low == high else f"{low} and {high}"
 
 
-def only_value_text(cell: ChangedCell, context: Context) -> str | None:
-    """Return the one value of an action at which the advice holds; ``None`` where others do too."""
+def decides_fact(cell: ChangedCell, context: Context) -> list[tuple[str, str]]:
+    """Return between which values of an action today's model decides so, as a name and a value."""
     low, high = _interval(cell, context)
-    return low if low == high else None
+    if low is None:
+        return []
+    if low == high:
+        return [("today's model decides so", f"at {low} alone")]
+    return [("today's model decides so between", f"{low} and {high}{further_text(cell)}")]
 
 
 def further_text(cell: ChangedCell) -> str:
@@ -103,19 +152,7 @@ def further_text(cell: ChangedCell) -> str:
 
 
 def drift_text(cell: ChangedCell, context: Context, n_others: int = 2) -> str | None:
-    """Return where the other changes alone would bring a feature; ``None`` where it would stay.
-
-    ``the other changes alone would raise it to 8,370``: true wherever in a list it is read.
-
-    Parameters
-    ----------
-    cell
-        The changed cell.
-    context
-        What the rows share.
-    n_others
-        How many other things are done.
-    """
+    """Return where the other changes alone would bring a feature; ``None`` where it would stay."""
     end = _by_itself(cell)
     if end == cell.before or end != end:  # NaN
         return None

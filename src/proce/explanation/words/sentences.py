@@ -1,27 +1,29 @@
 """An explanation in plain words: what to do, what the model then says, what follows, cautions."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from proce.causal.graphs.features import cut_edges
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import MODEL_FAILED, UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
-from proce.explanation.words.certainty import certainty_texts, doubt_texts
-from proce.explanation.words.chances import now_text, then_and_now
-from proce.explanation.words.instructions import condition, consequence, instructions
-from proce.explanation.words.kept import limits_of_request
-from proce.explanation.words.robustness import robustness_texts
+from proce.explanation.words.certainty import certainty_texts, doubt_texts, robustness_texts
+from proce.explanation.words.decision import now_text, then_and_now
+from proce.explanation.words.instructions import condition, consequence, instructions, is_waiting
 from proce.explanation.words.values import (
     class_texts,
     joined,
     name_text,
     name_texts,
     percents,
+    plain_value_text,
 )
-from proce.explanation.words.waiting import is_waiting
+from proce.schema import Action, Codec, Continuous, Level
 
 MAX_SHOWN = 4  # consequences written out; all actions are
 _MAX_NAMES = 6  # names in one sentence
@@ -29,21 +31,26 @@ _MAX_CAUSES = 3  # causes named as assumptions
 _NO_PROOF = "This describes the model and this search; it does not prove that there is no way."
 
 
+LineKind = Literal[
+    "action",
+    "contrast",
+    "consequence",
+    "outcome",
+    "doubt",  # that this is unsure
+    "certainty",  # what it rests on
+    "fixed",  # what could not change, and who says so
+    "note",
+    "search",  # how the search ended, and what else it found
+    "caution",
+    "summary",  # of several rows
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, and what it is about, so that a page can show its kinds differently.
+    """A sentence, and what it is about, so that a page can show its kinds differently."""
 
-    Attributes
-    ----------
-    kind
-        ``action``, ``contrast``, ``consequence``, ``outcome``, ``doubt`` (that this is unsure),
-        ``certainty`` (what it rests on), ``fixed`` (what could not change, and who says so),
-        ``note``, ``search`` (how the search ended, and what else it found) or ``caution``.
-    text
-        The sentence.
-    """
-
-    kind: str
+    kind: LineKind
     text: str
 
 
@@ -69,13 +76,10 @@ def recommended_lines(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]
 
 
 def common_lines(told: Sequence[Sequence[Line]]) -> list[Line]:
-    """Return the sentences that are the same for several rows, to be said once for all of them.
-
-    These are the cautions and what could not change, where two rows or more have them, and the
-    notes that every row has.
-    """
+    """Return the sentences that are the same for several rows, to be said once for all of them."""
+    # Cautions and what could not change, where two rows or more have them; notes that all have.
     counts = Counter(line for lines in told for line in dict.fromkeys(lines))
-    n_needed = {"fixed": 2, "caution": 2, "note": max(2, len(told))}
+    n_needed: dict[LineKind, int] = {"fixed": 2, "caution": 2, "note": max(2, len(told))}
     found = [line for line, n in counts.items() if n >= n_needed.get(line.kind, len(told) + 1)]
     return [line for kind in n_needed for line in found if line.kind == kind]
 
@@ -93,7 +97,7 @@ def lines_of_counterfactual(
     context = row.context
     actions = [cell for cell in cells if cell.kind.by_hand]
     effects = [cell for cell in cells if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)]
-    parts = {
+    parts: dict[LineKind, Sequence[str]] = {
         "action": instructions(cells, context),
         "contrast": [_contrast(row, actions, effects, rank)],
         "consequence": [
@@ -224,3 +228,72 @@ def _search_notes(row: ExplainedRow, rank: int) -> list[str]:
     if rank == 1 and n_others:
         texts.append(f"{n_others} other way{'s were' if n_others > 1 else ' was'} found.")
     return texts
+
+
+def limits_of_request(context: Context) -> list[str]:
+    """Return what could not change, and whether the schema or the request says so."""
+    schema = context.codec.schema
+    fixed = [name_text(f) for f in schema if f.action is Action.FIXED]
+    indirect = [name_text(f) for f in schema if f.action is Action.INDIRECT]
+    waiting = [name_text(f) for f in schema if f.action is Action.WAITS]
+    texts = []
+    if fixed:
+        texts.append(f"Held fixed by the schema: {joined(fixed, _MAX_NAMES)}.")
+    if waiting:
+        texts.append(f"Moved by time alone, by the schema: {joined(waiting, _MAX_NAMES)}.")
+    kinds = " or ".join(filter(None, ["is fixed" * bool(fixed), "waits" * bool(waiting)]))
+    cut = _cut_edges(context) if context.view == "auditor" else {}
+    if cut:
+        parts = [f"{effect} (from {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
+        texts.append(
+            f"The causal graph's arrows into what {kinds} were left out:"
+            f" {joined(parts, _MAX_NAMES)}."
+        )
+    if indirect:
+        names = joined(indirect, _MAX_NAMES)
+        texts.append(f"Never acted on, by the schema, but may follow: {names}.")
+    if context.vary is not None:
+        names = joined(name_texts(context, context.vary), _MAX_NAMES)
+        texts.append(f"Only these could be acted on, by this request: {names}.")
+    texts += [
+        f"Kept {_range_text(context, name)} by this request: {name_text(schema[name])}."
+        for name in context.ranges
+    ]
+    return texts
+
+
+def _range_text(context: Context, name: str) -> str:
+    """Return the range of a request in words: only the ends that hold something back."""
+    widest = _widest(context.codec, name)
+    limits = tuple(
+        end if isinstance(limit, float) and math.isinf(limit) else limit
+        for limit, end in zip(context.ranges[name], widest, strict=True)
+    )
+    low, high = (plain_value_text(context, name, limit) for limit in limits)
+    if limits[0] == limits[1]:
+        return f"at {low}"
+    ends = (*limits, *widest)
+    first, last, lowest, highest = (float(context.codec.encode_value(name, end)) for end in ends)
+    if first <= lowest and last < highest:
+        return f"at {high} or below"
+    if last >= highest and first > lowest:
+        return f"at {low} or above"
+    return f"between {low} and {high}"
+
+
+def _widest(codec: Codec, name: str) -> tuple[Level, Level]:
+    """Return the ends that hold where a request names none."""
+    position = codec.schema.position(name)
+    feature = codec.schema.features[position]
+    if not isinstance(feature, Continuous):
+        return feature.levels[0], feature.levels[-1]
+    return feature.range or (codec.seen_low[position].item(), codec.seen_high[position].item())
+
+
+def _cut_edges(context: Context) -> dict[str, list[str]]:
+    """Return the causes of each fixed feature: nothing moves it, so these edges are cut."""
+    cut: dict[str, list[str]] = {}
+    for cause, effect in cut_edges(context.edges, context.codec.schema):
+        named_cause, named_effect = name_texts(context, (cause, effect))
+        cut.setdefault(named_effect, []).append(named_cause)
+    return cut

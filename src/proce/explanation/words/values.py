@@ -1,4 +1,4 @@
-"""Values, names and shares as a person reads them: raw units, steps, no false decimals."""
+"""Values, names, shares and rows as a person reads them: raw units, steps, no false decimals."""
 
 import decimal
 import math
@@ -12,10 +12,11 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.schema import Continuous, Feature, Level
+from proce.schema import Continuous, Feature, Layout, Level
 from proce.schema.features.feature import MIN_CHANGE
 from proce.schema.features.naming import is_visible, spoken_name, with_unit
 from proce.schema.features.numerals import with_minus
+from proce.schema.frames.cells import is_missing
 
 MISSING = "missing"
 NOT_KNOWN = "not known"
@@ -29,17 +30,7 @@ _DECIMAL_CONTEXT = decimal.Context(prec=100)
 
 
 def value_text(feature: Feature, value: float | None, span: float | None = None) -> str:
-    """Return a value of a feature for a sentence: ``$2,000``, or ``"office"``.
-
-    Parameters
-    ----------
-    feature
-        The feature, whose step or levels say how the value is written.
-    value
-        A number in raw units, or the code of a level; NaN or -1 where it is missing.
-    span
-        The width of the feature's range in raw units; without a step it sets the decimals.
-    """
+    """Return a value of a feature for a sentence: ``$2,000``, or ``"office"``."""
     if value is None or math.isnan(value):
         return MISSING
     if isinstance(feature, Continuous):
@@ -120,18 +111,9 @@ def change_texts(cell: ChangedCell, context: Context) -> tuple[str, str]:
 
 
 def cell_texts(cell: ChangedCell, span: float | None) -> tuple[str, str]:
-    """Return before and after of a changed cell, with decimals enough to read differently.
-
-    A number without a step that a person must reach is rounded away from the present one, so that
-    whoever reaches the number shown has done enough.
-
-    Parameters
-    ----------
-    cell
-        The changed cell.
-    span
-        The width of the feature's range in raw units.
-    """
+    """Return before and after of a changed cell, with decimals enough to read differently."""
+    # A number without a step that a person must reach is rounded away from the present one, so
+    # that whoever reaches the number shown has done enough.
     feature, before, after = cell.feature, cell.before, cell.after
     if not isinstance(feature, Continuous) or math.isnan(before) or before == after:
         return value_text(feature, before, span), value_text(feature, after, span)
@@ -155,10 +137,7 @@ def inner_text(cell: ChangedCell, value: float, context: Context) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """Return a probability as a percentage, which is never 0% or 100%: nothing is certain.
-
-    NaN is not known.
-    """
+    """Return a probability as a percentage, which is never 0% or 100%: nothing is certain."""
     if math.isnan(share):
         return NOT_KNOWN
     text = f"{share:.{decimals}%}"
@@ -174,15 +153,7 @@ def share_text(share: float) -> str:
 
 
 def percents(*shares: float, line: float | None = None) -> tuple[str, ...]:
-    """Return shares as percentages, with decimals where they would read the same.
-
-    Parameters
-    ----------
-    shares
-        The shares.
-    line
-        A share at which something is decided: one that is not exactly there does not read so.
-    """
+    """Return shares as percentages, with decimals where they would read the same."""
     for decimals in range(_MAX_PERCENT_DECIMALS):
         texts = tuple(percent(share, decimals) for share in shares)
         if len(set(texts)) == len(set(shares)):
@@ -237,11 +208,9 @@ def _number(
 
 
 def _decimals(value: float, span: float | None) -> int:
-    """Return how many decimals a number without a step is shown with.
-
-    They follow the span, but a number that is small beside it keeps three digits: whoever has a
-    ratio of 0.617 is not told that it is 1.
-    """
+    """Return how many decimals a number without a step is shown with."""
+    # They follow the span, but a number that is small beside it keeps three digits: whoever has a
+    # ratio of 0.617 is not told that it is 1.
     if span is not None:
         by_span = math.ceil(-math.log10(max(span, 1e-290) * MIN_CHANGE))
         size = max(abs(value), span * _MIN_SHARE_TOLD)
@@ -254,3 +223,12 @@ def _rounded(value: float, places: int, rounding: str) -> str:
     smallest = Decimal(1).scaleb(-places)
     number = Decimal(repr(value)).quantize(smallest, rounding, _DECIMAL_CONTEXT)
     return with_minus(f"{number:,.{places}f}") + "." * (places == 0)
+
+
+def row_label(explanation: ExplainedRow, layout: Layout | None = None) -> str:
+    """Return what the caller calls a row: its index label, or its position where it has none."""
+    layout = explanation.layout if layout is None else layout
+    index = None if layout is None else layout.take([explanation.row]).index
+    if index is None or is_missing(index[0]):
+        return str(explanation.row)
+    return one_line(str(index[0])) or str(explanation.row)

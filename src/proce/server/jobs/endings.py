@@ -48,7 +48,7 @@ class Endings:
         except StoreError as error:
             _LOG.error("The result of explanation %s is not in the log: %s", record.id, error)
             return await self.end(record, "failed", _NOT_KEPT)  # without the store's address
-        except Exception as error:  # a desk that returned something else
+        except Exception as error:  # an explainer that returned something else
             return await self.end(record, "failed", failure_words(error, record.id))
         if not is_written:
             words = "its record was removed while it was worked on. Ask for it again."

@@ -1,4 +1,4 @@
-"""Processes that hold a desk each and answer calls, whatever becomes of them."""
+"""Processes that hold an explainer each and answer calls, whatever becomes of them."""
 
 from proce.server.workers.call import Call, CallCancelled, CallTimedOut, QueueFull, WorkerDied
 from proce.server.workers.crew import CrewSettings

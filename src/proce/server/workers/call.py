@@ -1,4 +1,4 @@
-"""A call of a worker's desk, from the moment it is asked to its end; and how it may fail."""
+"""A call of a worker's explainer, from the moment it is asked to its end; and how it may fail."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ class QueueFull(WorkerError):  # noqa: N818 - it is what the caller has to know
 
 
 class Call:
-    """A question on its way. Await it for the value, or for the error that the desk raised.
+    """A question on its way. Await it for the value, or for the error that the explainer raised.
 
     Parameters
     ----------

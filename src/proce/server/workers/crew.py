@@ -32,7 +32,7 @@ class CrewSettings:
         How long a worker may go on with a call that was cancelled; never longer than the call may
         take.
     open_seconds
-        How long it may take to open its desk.
+        How long it may take to open its explainer.
     max_waiting
         How many calls may wait that are not long.
     max_long
@@ -52,7 +52,7 @@ class Crew:
     Parameters
     ----------
     opener
-        The pickled function that opens a worker's desk.
+        The pickled function that opens a worker's explainer.
     maker
         What makes worker processes.
     settings

@@ -1,4 +1,4 @@
-"""What a worker process does: open a desk once, then answer calls until its parent is gone.
+"""What a worker process does: open an explainer once, then answer calls until its parent is gone.
 
 A message is a kind, the number of the call that it belongs to, and a content.
 """
@@ -26,7 +26,7 @@ _REPORT_SECONDS = 0.05  # between two reports of progress
 
 @dataclass(frozen=True)
 class Question:
-    """What a worker is asked: a method of its desk, by name, and the arguments.
+    """What a worker is asked: a method of its explainer, by name, and the arguments.
 
     A method that ``reports`` also gets a function ``progress``, which takes the values to be told
     and returns False once the method should stop.
@@ -44,7 +44,7 @@ def serve(link: Connection) -> None:
     with suppress(EOFError, OSError):  # the parent is gone
         opener = link.recv_bytes()
         try:
-            desk = pickle.loads(opener)()  # noqa: S301 - from our parent
+            api = pickle.loads(opener)()  # noqa: S301 - from our parent
         except Exception as error:
             send(link, (RAISED, None, portable(error)))
             return
@@ -53,7 +53,7 @@ def serve(link: Connection) -> None:
             kind, number, question = receive(link)
             if kind == CALL:  # else a stop that came too late
                 send(link, (BEGUN, number, None))
-                link.send_bytes(_answer(desk, question, _Reports(link, number)))
+                link.send_bytes(_answer(api, question, _Reports(link, number)))
 
 
 def _go_first() -> None:
@@ -64,10 +64,10 @@ def _go_first() -> None:
         score.write_text(str(min(own + _EXTRA_OOM_SCORE, _MAX_OOM_SCORE)))
 
 
-def _answer(desk: Any, question: Question, reports: "_Reports") -> bytes:
+def _answer(api: Any, question: Question, reports: "_Reports") -> bytes:
     progress: dict[str, Callable[[Any], bool]] = {"progress": reports} if question.reports else {}
     try:
-        value = getattr(desk, question.method)(**question.arguments, **progress)
+        value = getattr(api, question.method)(**question.arguments, **progress)
         return pickle.dumps((DONE, reports.number, value))
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # what is left of the process may be damaged

@@ -12,7 +12,7 @@ from proce.server.workers.maker import Maker
 from proce.server.workers.serving import Question
 
 _PRELOADED = (
-    "proce.server.desk.desk",
+    "proce.server.explainer_api.api",
     "proce.methods.saving.explainer",
     "proce.methods.phases.solve",
     "proce.classifier.saved",
@@ -39,7 +39,7 @@ class WorkersSettings:
     grace_seconds
         How long an explanation may go on after it was cancelled.
     open_seconds
-        How long a worker may take to open its desk.
+        How long a worker may take to open its explainer.
     max_waiting
         How many questions may wait.
     max_documents
@@ -92,7 +92,7 @@ class WorkersState:
 
 
 class Workers:
-    """Worker processes, each of which opens a desk once and then answers calls.
+    """Worker processes, each of which opens an explainer once and then answers calls.
 
     To be made, used and closed in one event loop, which never waits for a worker. A worker that
     dies is replaced, and its call given to another, once. Whatever happens to this process, the
@@ -101,7 +101,7 @@ class Workers:
     Parameters
     ----------
     opener
-        A function that opens a desk, to be called in each worker; it has to be picklable.
+        A function that opens an explainer, to be called in each worker; it has to be picklable.
     settings
         How many workers, and how long they may take.
     """
@@ -123,16 +123,16 @@ class Workers:
         self._ask = Crew(content, self._maker, ask)
 
     async def start(self) -> None:
-        """Start all workers, and wait until each has opened its desk.
+        """Start all workers, and wait until each has opened its explainer.
 
-        Raises what opening a desk raised. Calls may be made before; they wait. Those who answer
-        questions are first: what they compile is on the disk when the others need it.
+        Raises what opening raised. Calls may be made before; they wait. Those who answer questions
+        are first: what they compile is on the disk when the others need it.
         """
         await self._ask.start()
         await self._explain.start()
 
     async def ask(self, method: str, /, **arguments: Any) -> Any:
-        """Return what a method of the desk returns; raise what it raises.
+        """Return what a method of the explainer returns; raise what it raises.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Workers:
         return await self._answer(call)
 
     async def write(self, method: str, /, **arguments: Any) -> Any:
-        """Return what a method of the desk returns that may take long, such as a report.
+        """Return what a method of the explainer returns that may take long, such as a report.
 
         Questions are answered meanwhile, where more than one process answers them.
 
@@ -160,7 +160,7 @@ class Workers:
         return await self._answer(Call(Question(method, arguments), seconds, is_long=True))
 
     def explain(self, request: Any, on_progress: OnProgress | None = None) -> Call:
-        """Return a call of the desk's ``explain(request, progress=...)``, to be awaited.
+        """Return a call of the explainer's ``explain(request, progress=...)``, to be awaited.
 
         Parameters
         ----------

@@ -1,1 +1,0 @@
-"""What is asked of a desk: read, checked, and answered by the explainer."""

@@ -1,1 +1,0 @@
-"""What a desk tells: the explainer and its results, as a page shows them."""

@@ -1,0 +1,1 @@
+"""What an explainer tells: the explainer and its results, as a page shows them."""
