@@ -10,7 +10,7 @@ import numpy as np
 from proce.arguments import brief
 from proce.arrays import Array
 from proce.errors import SearchError
-from proce.explanation.exchange.context_writing import context_record
+from proce.explanation.exchange.context import wire_context
 from proce.explanation.exchange.plain_json import plain_json
 from proce.explanation.record.context import Context
 from proce.explanation.record.frame import ExplainedFrame
@@ -62,7 +62,7 @@ def _refuse_difference(first: Mapping[str, Any], own: Mapping[str, Any], number:
 
 
 def _shared(context: Context) -> dict[str, Any]:
-    return {**context_record(context), "view": context.view, "withheld": context.withheld}
+    return {**wire_context(context), "view": context.view, "withheld": context.withheld}
 
 
 def _how(provenance: Provenance) -> dict[str, Any]:
