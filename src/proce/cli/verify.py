@@ -11,7 +11,7 @@ from proce.cli.console import note, progress_bars
 if TYPE_CHECKING:
     from proce.classifier import Classifier
     from proce.explanation import Context
-    from proce.explanation.receipts.folder import ModelFor
+    from proce.explanation.receipts.verdict import ModelFor
     from proce.schema import Codec
 
 _EXIT_NO_LONGER_TRUE = 1
@@ -62,7 +62,7 @@ def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
     from proce.classifier.model_sum import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as verify_receipt
-    from proce.explanation.receipts.receipt_json import was_changed
+    from proce.explanation.receipts.receipt import was_changed
     from proce.files import read_text
 
     text = read_text(path, "the receipt")
@@ -88,7 +88,7 @@ def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
     """Show which receipts of a folder are no longer true; return whether all still are."""
     from proce.classifier.model_sum import model_sum
     from proce.errors import ReceiptError
-    from proce.explanation.receipts.folder import Standing, check_receipts, receipt_files
+    from proce.explanation.receipts.verdict import Standing, check_receipts, receipt_files
     from proce.schema.features.numerals import counted
 
     paths = receipt_files(folder)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proce.explanation.html.strips import Strip, legend_of, shares_text, strip_of
-from proce.explanation.record.spread import spread_of
+from proce.explanation.record.context import spread_of
 from proce.explanation.words.cells import ChangedCell, row_cells
 
 from ...explained import Way

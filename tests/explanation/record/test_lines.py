@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.explanation.record.lines import lines_of
+from proce.explanation.record.counterfactuals import lines_of
 
 
 def test_the_lines_of_rows_come_in_the_order_of_the_rows() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from proce.explanation.record.notes import Notes
+from proce.explanation.record.counterfactuals import Notes
 
 
 def rows(*positions: int) -> np.ndarray:

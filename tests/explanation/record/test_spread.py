@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from proce.explanation.record.spread import N_QUANTILES, spread_of
+from proce.explanation.record.context import N_QUANTILES, spread_of
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 from .. import samples

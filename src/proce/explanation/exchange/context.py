@@ -20,9 +20,7 @@ from proce.explanation.exchange.wire import (
     WireRequest,
     WireScale,
 )
-from proce.explanation.record.context import Context
-from proce.explanation.record.provenance import Provenance
-from proce.explanation.record.spread import spread_size
+from proce.explanation.record.context import Context, Provenance, spread_size
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
 from proce.schema.features.levels import find_level, level_type
 from proce.schema.features.naming import checked_words

@@ -16,7 +16,7 @@ from proce.explanation.exchange.context import (
 from proce.explanation.exchange.plain_json import json_text
 from proce.explanation.exchange.rows import read_rows, wire_rows
 from proce.explanation.exchange.wire import WireCall, WireExplanations, WireFormat
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import counterfactuals, outcomes
 from proce.schema.frames.layout_json import layout_to_json
 from proce.schema.json_reading import parse_json
@@ -46,13 +46,7 @@ def to_json(result: ExplainedFrame) -> str:
 
 
 def from_json(text: str) -> ExplainedFrame:
-    """Read what :func:`to_json` wrote; frames made from the result are pandas frames.
-
-    Raises
-    ------
-    SchemaError
-        The text is not JSON, or a value in it is wrong.
-    """
+    """Read what :func:`to_json` wrote; frames made from the result are pandas frames."""
     record = _parsed(text)
     try:
         _check_format(WireFormat.read(record).format)

@@ -20,10 +20,14 @@ from proce.explanation.exchange.values import (
 )
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts
-from proce.explanation.record.diagnosis import Blocker, Diagnosis
-from proce.explanation.record.notes import Notes
-from proce.explanation.record.outcome import CHANGE_LETTERS, UNKNOWN_CLASS, Outcome
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts, Notes
+from proce.explanation.record.outcome import (
+    CHANGE_LETTERS,
+    UNKNOWN_CLASS,
+    Blocker,
+    Diagnosis,
+    Outcome,
+)
 from proce.explanation.record.rows import ExplainedRows
 from proce.explanation.words.cells import changed_cells
 from proce.explanation.words.sentences import recommended_lines

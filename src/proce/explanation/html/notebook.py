@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from proce.explanation.html.environment import render
 from proce.explanation.html.labels import OUTCOME_WORDS, row_label
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Outcome
-from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.chances import then_and_now
 from proce.explanation.words.sentences import Line, lines

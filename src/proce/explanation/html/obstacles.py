@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proce.explanation.html.blocks import Facts
-from proce.explanation.record.diagnosis import Blocker, ways_text
+from proce.explanation.record.outcome import Blocker, ways_text
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, plain_value_text

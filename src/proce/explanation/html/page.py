@@ -16,8 +16,7 @@ from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
 from proce.explanation.html.row import ASKED_AGAIN, NOT_TRIED_AGAIN, RowReport, row_report
 from proce.explanation.html.strips import legend_of
 from proce.explanation.record.context import Context
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.record.view import protected_names
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.sentences import Line, common_lines, recommended_lines

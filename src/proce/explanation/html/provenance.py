@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proce.explanation.html.blocks import Facts
-from proce.explanation.record.context import Context
-from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.context import Context, Provenance
 from proce.explanation.words.values import class_text
 from proce.schema.features.numerals import counted
 

@@ -3,9 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from proce.explanation.record.context import Context
+from proce.explanation.record.context import N_QUANTILES, Context
 from proce.explanation.record.outcome import Change
-from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.values import change_texts, name_text, share_text, value_text
 from proce.schema import Categorical, Continuous

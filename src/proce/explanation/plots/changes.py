@@ -24,9 +24,9 @@ from proce.explanation.plots.style import (
     plain_frame,
     shown_name,
 )
+from proce.explanation.record.context import N_QUANTILES
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.chances import then_and_now
 from proce.explanation.words.row_labels import row_label

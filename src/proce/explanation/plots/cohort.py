@@ -29,8 +29,8 @@ from proce.explanation.plots.style import (
     plain_numbers,
     shown_name,
 )
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.cohort import Tally, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences

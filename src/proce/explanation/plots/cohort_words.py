@@ -7,8 +7,8 @@ from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import palette_inside
 from proce.explanation.plots.lines import Label, fitting_labels, write_label
 from proce.explanation.plots.style import KIND_WORDS, MAX_LABEL_LENGTH, WAITING_WORD, arrow_text
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.cohort import Tally, brief_change_text, change_text
 from proce.schema import Action
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from proce.causal.drawing.room import Room
 from proce.explanation.plots.style import axes_or_new
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

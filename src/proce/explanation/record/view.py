@@ -13,13 +13,10 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.errors import RuleError, SearchError
-from proce.explanation.record.context import Context
+from proce.explanation.record.context import Context, Provenance
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
-from proce.explanation.record.diagnosis import Diagnosis, ways_text
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import MODEL_FAILED, Outcome
-from proce.explanation.record.provenance import Provenance
-from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.record.outcome import MODEL_FAILED, Diagnosis, Outcome, ways_text
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRows
 from proce.schema import Codec, Rule, Schema
 from proce.schema.features.naming import spoken_name
 
@@ -88,15 +85,7 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
 
 
 class Withheld:
-    """The names that may not be told, and where they are spoken of.
-
-    Parameters
-    ----------
-    schema
-        All features.
-    names
-        Those of them that may not be told.
-    """
+    """The names that may not be told, and where they are spoken of."""
 
     def __init__(self, schema: Schema, names: Sequence[str]) -> None:
         self.names = frozenset(names)

@@ -12,10 +12,8 @@ from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation.exchange.context import wire_context
 from proce.explanation.exchange.plain_json import plain_json
-from proce.explanation.record.context import Context
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.joining import joined_rows
-from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.context import Context, Provenance
+from proce.explanation.record.rows import ExplainedFrame, joined_rows
 from proce.schema import Codec, Layout
 from proce.schema.frames.layout_json import labelled_layout
 

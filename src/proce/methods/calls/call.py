@@ -18,7 +18,7 @@ from proce.explanation import (
     Outcome,
     Provenance,
 )
-from proce.explanation.record.builder import ExplainedRowsBuilder
+from proce.explanation.record.rows import ExplainedRowsBuilder
 from proce.explanation.words.values import class_text, joined, name_text
 from proce.losses import target_probability
 from proce.methods.calls.answers import ask_about_all

@@ -11,7 +11,7 @@ from proce.causal import Actions
 from proce.classifier import ask_read_frame
 from proce.classifier.decision import likeliest_other
 from proce.explanation import Blocker, Diagnosis
-from proce.explanation.record.diagnosis import ways_text
+from proce.explanation.record.outcome import ways_text
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_text, percents
 from proce.losses import target_probability

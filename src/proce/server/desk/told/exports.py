@@ -3,7 +3,7 @@
 import io
 
 from proce.explanation.html.page import page_of_rows
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.record.view import frame_for_applicant
 from proce.explanation.tables.frames import to_frame
 from proce.explanation.tables.reasons import reasons_of

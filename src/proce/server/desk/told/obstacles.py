@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proce.explanation.exchange.plain_json import finite_or_none
-from proce.explanation.record.diagnosis import Blocker, Diagnosis
+from proce.explanation.record.outcome import Blocker, Diagnosis
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, plain_value_text

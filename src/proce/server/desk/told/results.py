@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from proce.explanation.exchange.explanations_json import from_json
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.record.view import View, check_view, frame_for_applicant
 from proce.explanation.words.values import one_line
 from proce.schema.frames.cells import is_missing

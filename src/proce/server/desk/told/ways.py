@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proce.explanation.exchange.plain_json import finite_or_none
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.words.cells import ChangedCell, plain_value, row_cells
 from proce.explanation.words.certainty import is_unsure
 from proce.explanation.words.decision import decision_text
