@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from proce.classifier import decide, kept_by, position_of
-from proce.classifier.classifier import checked_classes, checked_threshold
-from proce.classifier.decision import likeliest_other
+from proce.classifier.classifier import checked_classes, checked_threshold, likeliest_other
 from proce.errors import ModelError
 
 

@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from proce.classifier.model_sum import model_sum
 from proce.classifier.saved import read_model, write_model
+from proce.classifier.skops_files import model_sum
 
 ROWS = np.arange(20.0).reshape(10, 2)
 LABEL = [0, 1] * 5

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from proce import PersistenceError, as_classifier
 from proce.classifier.saved import read_model, write_model
-from proce.classifier.sklearn_file import estimator_bytes, estimator_of
+from proce.classifier.skops_files import estimator_bytes, estimator_of
 from proce.schema import Codec, Schema
 
 DRAW = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.inputs import CounterfactualColumns
 
 
 def test_every_counterfactual_of_the_rows_that_needed_one_is_there(world):

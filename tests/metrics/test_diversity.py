@@ -2,8 +2,8 @@
 
 import pytest
 
-from proce.metrics.columns import CounterfactualColumns
-from proce.metrics.diversity import features_touched, pairwise_distance
+from proce.metrics.inputs import CounterfactualColumns
+from proce.metrics.proximity import features_touched, pairwise_distance
 
 
 def measured(world, result) -> tuple[list[float], list[float]]:

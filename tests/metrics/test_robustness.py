@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proce.errors import ModelError
-from proce.metrics import bootstrap_refits, robustness
+from proce.metrics import bootstrap_refits, validity
 
 
 def test_refits_get_as_many_rows_of_each_class_as_there_were():
@@ -33,6 +33,6 @@ def test_what_cannot_be_refitted_is_refused():
 
 
 def test_the_docstring_shows_real_output():
-    outcome = doctest.testmod(robustness)
+    outcome = doctest.testmod(validity)
     assert outcome.attempted == 1
     assert outcome.failed == 0

@@ -10,8 +10,7 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
-from proce.classifier.classifier import Classifier, position_of
-from proce.classifier.labels import distinct_labels
+from proce.classifier.classifier import Classifier, distinct_labels, position_of
 from proce.errors import ModelError
 
 _SEED_NAMES = ("random_state", "random_seed")
@@ -24,28 +23,15 @@ class ModelRefits:
 
     The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
     is a clone of it with the same parameters and a seed of its own.
-
-    Attributes
-    ----------
-    classifier
-        The adapted estimator.
-    rows
-        The training rows ``(n, f)``; empty where they are not known any more.
-    labels
-        The class of each row ``(n,)``, as a position among the classes.
-    threshold
-        The decision threshold that the explainer was given, or ``None``.
-    seed
-        The seed of the draws. The refit with the number k is the same however many there are.
-    kept
-        The refits that were made or loaded so far.
     """
 
-    classifier: Classifier
-    rows: Array
-    labels: Array
+    classifier: Classifier  # the adapted estimator
+    rows: Array  # the training rows ``(n, f)``; empty where they are not known any more
+    labels: Array  # the class of each row ``(n,)``, as a position among the classes
+    # The decision threshold that the explainer was given, or ``None``
     threshold: float | None = None
-    seed: int = 0
+    seed: int = 0  # the seed of the draws
+    # The refits that were made or loaded so far
     kept: list[Classifier] = field(default_factory=list)
 
     def first(self, n: int) -> tuple[Classifier, ...]:
@@ -84,17 +70,7 @@ class ModelRefits:
 
 
 def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
-    """Return the class of each training row as a position ``(n,)``.
-
-    Parameters
-    ----------
-    label
-        One label for each row, of the model's classes.
-    classifier
-        The model.
-    n_rows
-        How many rows there are.
-    """
+    """Return the class of each training row as a position ``(n,)``."""
     unique, inverse = distinct_labels(label, "y", n_rows)
     try:
         positions = [position_of(value, classifier.classes) for value in unique]

@@ -53,7 +53,7 @@ def train_model(kind: str, rows: TrainingData, seed: int, progress: ProgressBars
     progress
         The bars that show how far the training has come.
     """
-    from proce.classifier.labels import read_labels
+    from proce.classifier.classifier import read_labels
 
     if rows.label is None:
         raise ModelError(f"train:{kind} needs labels; name their column with --label.")

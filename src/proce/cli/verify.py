@@ -59,7 +59,7 @@ def verify(
 
 def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
     """Show what the model says of one receipt now; return whether it is still true."""
-    from proce.classifier.model_sum import model_sum
+    from proce.classifier.skops_files import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as verify_receipt
     from proce.explanation.receipts.receipt import was_changed
@@ -86,7 +86,7 @@ def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
 
 def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
     """Show which receipts of a folder are no longer true; return whether all still are."""
-    from proce.classifier.model_sum import model_sum
+    from proce.classifier.skops_files import model_sum
     from proce.errors import ReceiptError
     from proce.explanation.receipts.verdict import Standing, check_receipts, receipt_files
     from proce.schema.features.numerals import counted

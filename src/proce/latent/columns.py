@@ -18,34 +18,6 @@ class NetworkColumns:
     on the unit range, a number as it is, but cut half a range outside of the unit range
     where the training rows had outliers; a flag per feature says whether it is missing. A
     number is one output; a feature with levels has one output per level.
-
-    Parameters
-    ----------
-    codec
-        The codec of the rows.
-    centre, spread
-        ``(f,)``: numbers enter from a centre, in units of a spread. By default, and for levels,
-        these are 0 and 1.
-
-    Attributes
-    ----------
-    plain, coded, numbers, levels
-        The positions of the features that enter as they stand in the rows (numbers and ranks), of
-        those that are embedded, of the numbers alone, and of all that have levels.
-    n_levels
-        How many levels each ordinal or categorical feature has, by its name.
-    starts
-        ``(coded,)``, where each categorical feature's levels begin in the table of embeddings.
-    n_embedded, embedding_size
-        How many levels the table has, and how many numbers embed each of them.
-    ends
-        ``(2, f)``, where values are cut.
-    n_inputs, n_outputs
-        How many numbers enter the network for a row, and how many leave it.
-    output_sizes
-        What leaves it: how many numbers, and how many levels of each feature that has some.
-    unknown
-        ``(f,)``, a row of which every cell is missing.
     """
 
     def __init__(
@@ -78,13 +50,6 @@ class NetworkColumns:
         """Return how the cells of each feature enter a first layer, embeddings included.
 
         A row of weights belongs to each number and level, so that no columns are needed.
-
-        Parameters
-        ----------
-        weights
-            ``(h, w)``, of the first layer.
-        embeddings
-            ``(levels, d)``, the table of all categorical features.
         """
         by_column, n_plain, width = weights.T, len(self.plain), self.embedding_size
         flags = by_column[self.n_inputs - len(self.unknown) :]

@@ -12,8 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from proce.arrays import Array
-from proce.latent.autoencoder import AutoEncoder
-from proce.latent.settings import AutoEncoderSettings
+from proce.latent.autoencoder import AutoEncoder, AutoEncoderSettings
 from proce.schema import Codec
 from proce.training_settings import TrainingSettings
 
@@ -25,18 +24,11 @@ _EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """The auto-encoders of IM1 and IM2.
+    """The auto-encoders of IM1 and IM2."""
 
-    Attributes
-    ----------
-    by_class
-        For each class, the auto-encoder of the rows predicted as that class.
-    of_all
-        The auto-encoder of all rows.
-    """
-
+    # For each class, the auto-encoder of the rows predicted as that class
     by_class: tuple[AutoEncoder, ...]
-    of_all: AutoEncoder
+    of_all: AutoEncoder  # the auto-encoder of all rows
 
     @classmethod
     def fit(

@@ -21,22 +21,12 @@ class Neighbourhood:
 
     Distances are Gower's. Densities are of *distinct* rows: people with the same values would make
     a place infinitely dense.
-
-    Attributes
-    ----------
-    codec
-        The codec of the rows.
-    members
-        For each class, its distinct rows ``(n, f)``.
-    seed
-        The seed of the draw of ``max_rows``.
-    max_rows
-        Densities are computed from this many rows of a class, drawn at random where it has more.
     """
 
-    codec: Codec
-    members: tuple[Array, ...]
-    seed: int = 0
+    codec: Codec  # the codec of the rows
+    members: tuple[Array, ...]  # for each class, its distinct rows ``(n, f)``
+    seed: int = 0  # the seed of the draw of ``max_rows``
+    # Densities are computed from this many rows of a class, drawn at random where it has more
     max_rows: int = _MAX_ROWS
     _crowds: dict[int, "_Crowd"] = field(default_factory=dict, init=False, repr=False)
 
@@ -44,26 +34,14 @@ class Neighbourhood:
     def fit(
         cls,
         codec: Codec,
-        rows: Array,
-        predicted: Array,
+        rows: Array,  # (n, f)
+        predicted: Array,  # (n, f)
         n_classes: int,
         *,
         seed: int = 0,
         max_rows: int = _MAX_ROWS,
     ) -> "Neighbourhood":
-        """Return the neighbourhood of training rows.
-
-        Parameters
-        ----------
-        codec
-            The codec of the rows.
-        rows, predicted
-            The training rows ``(n, f)``, and the class that the model puts each in ``(n,)``.
-        n_classes
-            How many classes the model has.
-        seed, max_rows
-            Densities are computed from at most ``max_rows`` rows of a class, drawn by ``seed``.
-        """
+        """Return the neighbourhood of training rows."""
         classes = (rows[predicted == label] for label in range(n_classes))
         return cls(codec, tuple(own[distinct(own)] for own in classes), seed, max_rows)
 
@@ -108,21 +86,11 @@ class Neighbourhood:
 
 
 class _Crowd(NamedTuple):
-    """Rows, and how dense each of them lies among its neighbours.
+    """Rows, and how dense each of them lies among its neighbours."""
 
-    Attributes
-    ----------
-    rows
-        ``(n, f)``, distinct rows, two at least.
-    reach
-        ``(n,)``, how far the farthest neighbour of each is.
-    density
-        ``(n,)``, the local reachability density of each.
-    """
-
-    rows: Array
-    reach: Array
-    density: Array
+    rows: Array  # ``(n, f)``, distinct rows, two at least
+    reach: Array  # ``(n,)``, how far the farthest neighbour of each is
+    density: Array  # ``(n,)``, the local reachability density of each
 
     @classmethod
     def of(cls, gower: MixedDistance, rows: Array) -> "_Crowd":

@@ -14,7 +14,7 @@ import numpy as np
 
 from proce.arrays import Array, Flags
 from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import AnswerTable, Classifier
+from proce.classifier import Classifier, PredictionCache
 from proce.latent import AutoEncoder
 from proce.losses import Loss
 from proce.objective.distance import (
@@ -151,7 +151,7 @@ class CounterfactualProblem:
     squared: bool = False
     clock: Clock = STILL
     doubts: tuple[Doubt, ...] = ()
-    answers: AnswerTable | None = None
+    answers: PredictionCache | None = None
     likeness: Likeness | None = None
     own_terms: OwnTerms | None = None
     known_layout: InitVar[Layout | None] = None

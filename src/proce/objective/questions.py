@@ -3,14 +3,14 @@
 import numpy as np
 
 from proce.arrays import Array, flatten
-from proce.classifier import AnswerTable, Classifier, ask_as_given, given_to_model
+from proce.classifier import Classifier, PredictionCache, model_inputs, predict_inputs
 from proce.objective.prediction import clamp_for_model
 from proce.objective.query import Query
 from proce.schema import Codec
 
 
 def ask_about_candidates(
-    classifier: Classifier, rows: Array, query: Query, codec: Codec, answers: AnswerTable | None
+    classifier: Classifier, rows: Array, query: Query, codec: Codec, answers: PredictionCache | None
 ) -> Array:
     """Return the class probabilities ``(i, c, k)`` that a model gives candidates ``(i, c, f)``.
 
@@ -32,10 +32,10 @@ def ask_about_candidates(
     """
     near = clamp_for_model(rows, np.maximum(query.magnitude, codec.largest))
     raw = None if query.raw is None else query.raw[:, None]
-    values = flatten(given_to_model(classifier, near, query.factual[:, None], raw, codec), 0, 1)
+    values = flatten(model_inputs(classifier, near, query.factual[:, None], raw, codec), 0, 1)
     if answers is None:
-        chances = ask_as_given(classifier, values)
+        chances = predict_inputs(classifier, values)
     else:
         owners = np.broadcast_to(query.keys[:, None], rows.shape[:-1]).ravel()
-        chances = answers.ask(values, owners, lambda some: ask_as_given(classifier, some))
+        chances = answers.ask(values, owners, lambda some: predict_inputs(classifier, some))
     return chances.reshape(*rows.shape[:-1], -1)

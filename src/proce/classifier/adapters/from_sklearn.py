@@ -18,7 +18,7 @@ from proce.arrays import Array
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
-from proce.classifier.asking import ask_with
+from proce.classifier.asking import predict_in_layout
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
@@ -72,7 +72,9 @@ class SklearnClassifier(Adapter):
 
     def _probabilities_of_frame(self, frame: Any) -> Array:
         booster = is_boosted(self.model)
-        columns = ask_with(self.columns_of, frame, self.codec, self.layout, same_levels=booster)
+        columns = predict_in_layout(
+            self.columns_of, frame, self.codec, self.layout, same_levels=booster
+        )
         return self._checked(columns)
 
     def _checked(self, columns: Array) -> Array:

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from proce.classifier.model_sum import model_sum
+from proce.classifier.skops_files import model_sum
 from proce.errors import FileError, ReceiptError
 from proce.explanation.exchange.explanations_json import from_json, to_json
 from proce.explanation.record.outcome import UNKNOWN_CLASS

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.classifier import Classifier, ask_frame, decide
+from proce.classifier import Classifier, decide, predict_frame
 from proce.errors import FileError, ModelError, ProceError, ReceiptError
 from proce.explanation.exchange.explanations_json import from_json
 from proce.explanation.receipts.receipt import (
@@ -93,7 +93,7 @@ def verify_rows(
     lines = np.concatenate([rows.factual, ways.rows])
     layout = result.layout.without_index()
     frame = result.context.codec.rebuild(lines, layout, rows.factual[owner], rows.raw[owner])
-    chances = ask_frame(classifier, frame, codec)
+    chances = predict_frame(classifier, frame, codec)
     columns = zip(
         owner.tolist(),
         np.concatenate([np.zeros_like(rows.target), ways.ranks()]).tolist(),

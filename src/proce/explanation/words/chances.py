@@ -1,6 +1,6 @@
 """What a model gives its target before and after, rounded never onto or across its decision."""
 
-from proce.classifier.decision import deciding_chance
+from proce.classifier.classifier import deciding_chance
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import percents

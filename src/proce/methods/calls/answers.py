@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from proce.classifier import Classifier, ask_read_frame
+from proce.classifier import Classifier, predict_read_frame
 from proce.explanation import ExplainedRows, Outcome
 from proce.losses import target_probability
 from proce.objective import Requirement
@@ -38,7 +38,7 @@ def ask_about_all(
     codec, owner = rows.context.codec, ways.owner
     raw = codec.raw_of_changes(ways.rows, rows.factual[owner], rows.raw[owner])
     layout = layout.take(rows.positions[owner].tolist())
-    answers = ask_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
+    answers = predict_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
     target = rows.target[owner]
     told = replace(ways, probabilities=target_probability(answers, target).astype(np.float64))
     kept, with_margin = (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array
-from proce.classifier import Classifier, ask_read_frame, decide
+from proce.classifier import Classifier, decide, predict_read_frame
 from proce.compiled.copies import groups_of, members_of
 from proce.explanation import (
     Context,
@@ -91,7 +91,7 @@ class Call:
         read = ReadFrame.of(codec, X)
         self.factual, self.raw = codec.to_unit(read.raw), read.raw
         self.layout = Layout.of(X)
-        probabilities = ask_read_frame(classifier, read)
+        probabilities = predict_read_frame(classifier, read)
         self.predicted = decide(probabilities, classifier.threshold)
         self.target = options.targets(self.predicted, classifier)
         self.record = ExplainedRowsBuilder(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array, Flags, Ints
-from proce.classifier import Classifier, ask_about_shown
+from proce.classifier import Classifier, predict_shown
 from proce.losses import target_probability
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement
@@ -131,7 +131,7 @@ def last_check(
     """
     if not len(shown):
         return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)
-    probabilities = ask_about_shown(classifier, shown.read)
+    probabilities = predict_shown(classifier, shown.read)
     passed = allowed & shown.is_near
     passed &= requirement.is_reached(probabilities[:, None], target)[:, 0]
     passed &= obey_rules(rules, factual, shown.rows)

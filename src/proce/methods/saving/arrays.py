@@ -5,7 +5,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal.models.saved import SavedCauses
 from proce.classifier.adapters.probe import probe_rows
-from proce.classifier.sklearn_file import estimator_bytes
+from proce.classifier.skops_files import estimator_bytes
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.looks import looks_arrays
 

@@ -6,7 +6,7 @@ from proce.arrays import Array
 from proce.classifier import Classifier, as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.refits import ModelRefits
-from proce.classifier.sklearn_file import estimator_bytes, estimator_of
+from proce.classifier.skops_files import estimator_bytes, estimator_of
 from proce.errors import PersistenceError
 
 _LABELS = "labels"

@@ -10,7 +10,7 @@ from proce.causal import Ensemble, Mechanism, StructuralCausalModel
 from proce.causal.equations.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier
-from proce.classifier.sklearn_file import estimator_of
+from proce.classifier.skops_files import estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import checked_class_labels

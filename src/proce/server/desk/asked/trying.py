@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
-from proce.classifier import ask_read_frame, decide
+from proce.classifier import decide, predict_read_frame
 from proce.errors import GraphError, SchemaError
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell, plain_value
@@ -61,7 +61,7 @@ def try_changes(
         wanted[name] = plain_value(feature, raw)
     frame = frame_of(codec, row[None])
     read = ReadFrame.of(codec, frame)
-    before = told("row", sight, lambda: ask_read_frame(fitted.classifier, read))[0]
+    before = told("row", sight, lambda: predict_read_frame(fitted.classifier, read))[0]
     if target is None:
         target = _other(fitted, before)
     first = _decision(fitted, before, target)
