@@ -40,21 +40,17 @@ def takes_frames(classifier: Classifier) -> TypeGuard[FrameClassifier]:
 
 
 def predict_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
-    """Return the class probabilities ``(n, k)`` of the rows of a frame.
-
-    A classifier that takes the rows of a codec only is asked about those.
-    """
+    """Return the class probabilities ``(n, k)`` of the rows of a frame."""
+    # A classifier that takes the rows of a codec only is asked about those.
     if takes_frames(classifier):
         return classifier.predict_frame(frame)
     return classifier.predict_proba(codec.encode(frame))
 
 
 def predict_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
-    """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read.
-
-    A model that is given numbers on the unit range gets them from what was read, and no frame is
-    made for it.
-    """
+    """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read."""
+    # A model that is given numbers on the unit range gets them from what was read, and no frame is
+    # made for it.
     if not takes_frames(classifier):
         return classifier.predict_proba(read.codec.to_unit(read.raw))
     if classifier.takes_units:
@@ -66,10 +62,8 @@ def predict_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
 
 
 def predict_shown(classifier: Classifier, read: ReadFrame) -> Array:
-    """Return what `predict_read_frame` returns, without a frame where a model is known to agree.
-
-    What a person is told in the end comes from frames.
-    """
+    """Return what `predict_read_frame` returns, without a frame where a model is known to agree."""
+    # What a person is told in the end comes from frames.
     if isinstance(classifier, Adapter) and classifier.takes_arrays:
         try:
             return classifier.predict_raw(read.raw)
@@ -81,11 +75,9 @@ def predict_shown(classifier: Classifier, read: ReadFrame) -> Array:
 def predict_changed(
     classifier: Classifier, rows: Array, factual: Array, raw: Array, codec: Codec
 ) -> Array:
-    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows.
-
-    A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
-    given numbers on the unit range: a last bit makes no difference to such a model.
-    """
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows."""
+    # A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
+    # given numbers on the unit range: a last bit makes no difference to such a model.
     values = model_inputs(classifier, rows, factual, raw, codec)
     return predict_inputs(classifier, values)
 
@@ -108,10 +100,8 @@ def predict_inputs(classifier: Classifier, values: Array) -> Array:
 
 
 def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
-    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes.
-
-    A classifier that takes the rows of a codec only is asked about those.
-    """
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes."""
+    # A classifier that takes the rows of a codec only is asked about those.
     if takes_frames(classifier):
         return classifier.predict_raw(raw)
     return classifier.predict_proba(codec.to_unit(raw))

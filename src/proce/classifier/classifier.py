@@ -26,20 +26,16 @@ EVEN = 0.5  # where a model of two classes decides that has no threshold of its 
 
 
 def deciding_chance(target: int, threshold: float | None) -> float:
-    """Return from which probability of its target on a model of two classes decides for it.
-
-    Rounded where it is what a threshold leaves: of 0.7 that is 0.3, not 0.30000000000000004.
-    """
+    """Return from which probability of its target on a model of two classes decides for it."""
+    # Rounded where it is what a threshold leaves: of 0.7 that is 0.3, not 0.30000000000000004.
     line = EVEN if threshold is None else threshold
     return line if target == 1 else round(1 - line, 12)
 
 
 def decide(probabilities: Array, threshold: float | None) -> Ints:
-    """Return the predicted class of probabilities ``(…, k)``, as a position.
-
-    Without a threshold the likeliest class, the first of equals; with one, the second of
-    two classes where its probability reaches the threshold.
-    """
+    """Return the predicted class of probabilities ``(…, k)``, as a position."""
+    # Without a threshold the likeliest class, the first of equals; with one, the second of
+    # two classes where its probability reaches the threshold.
     *shape, n_classes = probabilities.shape
     said = np.empty(math.prod(shape), np.int64)
     chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
@@ -82,10 +78,8 @@ def likeliest(chances: Floats, n: int, other_than: int) -> int:
 def name_missing(
     error: ModelError, missing: Array, names: tuple[str, ...], ask: Callable[[Array], object]
 ) -> ModelError:
-    """Return an error that names the feature whose missing cells a model refuses.
-
-    Where the model fails for another reason, the error is returned as it is.
-    """
+    """Return an error that names the feature whose missing cells a model refuses."""
+    # Where the model fails for another reason, the error is returned as it is.
 
     def refuses(position: int) -> bool:
         try:
@@ -127,10 +121,8 @@ class Classifier(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """The probability from which a binary model predicts its second class.
-
-        ``None``: the model predicts the likeliest class.
-        """
+        """The probability from which a binary model predicts its second class."""
+        # ``None``: the model predicts the likeliest class.
 
     def predict_proba(self, rows: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
@@ -190,12 +182,10 @@ class Adapter(ABC):
         return False
 
     def predict_frame(self, frame: Any) -> Array:
-        """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
-
-        The model is given the frame as it is, but for columns that are not of the schema. Where
-        the model cannot take the frame it is given exactly the same values in a frame, an array
-        or a tensor like those of its training rows.
-        """
+        """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64."""
+        # The model is given the frame as it is, but for columns that are not of the schema. Where
+        # the model cannot take the frame it is given exactly the same values in a frame, an array
+        # or a tensor like those of its training rows.
         if count_rows(frame) == 0:
             return np.empty((0, len(self.classes)), dtype=np.float64)
         try:
@@ -210,10 +200,8 @@ class Adapter(ABC):
             ) from error
 
     def predict_raw(self, raw: Array) -> Array:
-        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64.
-
-        Numbers reach the model as they are; levels are given by their codes.
-        """
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64."""
+        # Numbers reach the model as they are; levels are given by their codes.
         if len(raw) == 0:
             return np.empty((0, len(self.classes)), dtype=np.float64)
         return self._probabilities_of_raw(raw)
@@ -238,18 +226,14 @@ class Adapter(ABC):
 def kept_by(
     models: Sequence[Classifier], ask: Callable[[Classifier], Array], target: Array
 ) -> Flags:
-    """Return in which models rows have their target ``(i,)``, ``(m, i)``.
-
-    ``ask`` returns the probabilities ``(i, k)`` that a model gives the rows.
-    """
+    """Return in which models rows have their target ``(i,)``, ``(m, i)``."""
+    # ``ask`` returns the probabilities ``(i, k)`` that a model gives the rows.
     return np.stack([decide(ask(model), model.threshold) == target for model in models])
 
 
 def position_of(label: object, classes: Sequence[Level]) -> int:
-    """Return where a class label stands among the classes; 1 and "1" differ.
-
-    Classes True and False are also named by 1 and 0.
-    """
+    """Return where a class label stands among the classes; 1 and "1" differ."""
+    # Classes True and False are also named by 1 and 0.
     plain = label.item() if isinstance(label, np.generic) else label
     same = [position for position, known in enumerate(classes) if str(known) == str(plain)]
     if isinstance(plain, int | float) and all(isinstance(known, bool) for known in classes):

@@ -52,10 +52,8 @@ class InputEncoding:
         return self._columns_of(rows, self._cells[0], dtype)
 
     def of_range(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
-        """Return the input ``(n, w)`` for rows whose numbers are on the range of the training rows.
-
-        They are rows of ``codec.by_range``.
-        """
+        """Return the input ``(n, w)`` for rows on the range of the training rows."""
+        # They are rows of ``codec.by_range``.
         return self._columns_of(rows, self._cells[0].without_scale(), dtype)
 
     def _columns_of(self, rows: Array, network: RowNetwork, dtype: DTypeLike) -> Array:
@@ -100,12 +98,10 @@ class InputEncoding:
 
 
 def one_hot(codec: Codec) -> InputEncoding:
-    """Return the default encoding: unit-range numbers, a column per level, missing flags.
-
-    ``one_hot(codec)(codec.encode(frame))`` is the array to train a network of your own on. It is
-    the same whatever the scale of the codec: the unit range is always that from the lowest to the
-    highest value of the training rows.
-    """
+    """Return the default encoding: unit-range numbers, a column per level, missing flags."""
+    # ``one_hot(codec)(codec.encode(frame))`` is the array to train a network of your own on. It is
+    # the same whatever the scale of the codec: the unit range is always that from the lowest to the
+    # highest value of the training rows.
     n_levels = [0 if isinstance(f, Continuous) else len(f.levels) for f in codec.schema]
     return _encoding("one_hot", codec, n_levels)
 

@@ -24,9 +24,9 @@ class Places(NamedTuple):
     """The places of a table of answers."""
 
     bits: Words  # ``(s, f)`` and ``(s,)``, the row in each place bit by bit, and whose it is
-    keys: Ints  # ``(s, f)`` and ``(s,)``, the row in each place bit by bit, and whose it is
+    keys: Ints
     answers: Floats  # ``(s, k)`` and ``(s,)``, what is known of it, and whether it is
-    states: Ints  # ``(s, k)`` and ``(s,)``, what is known of it, and whether it is
+    states: Ints
 
 
 class Questions(NamedTuple):
@@ -34,7 +34,7 @@ class Questions(NamedTuple):
 
     source: Ints  # ``(n,)``, the question that answers each row, or -1 where the answer is known
     asked: Ints  # ``(n,)``, the row of each question, and its place in the table
-    places: Ints  # ``(n,)``, the row of each question, and its place in the table
+    places: Ints
 
 
 # Of a hash with which a look-up takes two thirds as long as with `hash_row`; rows are compared bit
@@ -46,11 +46,9 @@ _N_PLACES = 4  # in which a row may stand
 
 @kernel
 def look_up(bits: Words, keys: Ints, table: Places, questions: Questions, answers: Floats) -> int:
-    """Write the answers ``(n, k)`` to rows that are known; return how many questions are left.
-
-    The rows are given bit by bit ``(n, f)``, and whose they are ``(n,)``. Questions are written,
-    and find their place in the table.
-    """
+    """Write the answers ``(n, k)`` to rows that are known; return how many questions are left."""
+    # The rows are given bit by bit ``(n, f)``, and whose they are ``(n,)``. Questions are written,
+    # and find their place in the table.
     source, asked, places = questions
     n_rows, n_features = bits.shape
     n_classes, size, count = answers.shape[1], len(table.states), 0
@@ -96,10 +94,8 @@ def look_up(bits: Words, keys: Ints, table: Places, questions: Questions, answer
 
 @kernel
 def keep(given: Floats, table: Places, questions: Questions, answers: Floats) -> None:
-    """Write the answers ``(q, k)`` that were given into the table, and to the rows that asked.
-
-    The others are as :func:`look_up` left them.
-    """
+    """Write the answers ``(q, k)`` that were given into the table, and to the rows that asked."""
+    # The others are as :func:`look_up` left them.
     n_questions, n_classes = given.shape
     for question in range(n_questions):
         place = questions.places[question]

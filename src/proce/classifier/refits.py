@@ -19,11 +19,10 @@ _LIST = "give fitted models of your own instead: models=[...]."
 
 @dataclass(frozen=True, eq=False)
 class ModelRefits:
-    """An estimator that is fitted again on rows drawn with replacement; each refit once.
+    """An estimator that is fitted again on rows drawn with replacement; each refit once."""
 
-    The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
-    is a clone of it with the same parameters and a seed of its own.
-    """
+    # The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
+    # is a clone of it with the same parameters and a seed of its own.
 
     classifier: Classifier  # the adapted estimator
     rows: Array  # the training rows ``(n, f)``; empty where they are not known any more
@@ -83,11 +82,9 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
 
 
 def require_same_order(frame: Any, label: Any) -> None:
-    """Refuse labels whose index names the rows of a frame in another order than the frame has.
-
-    Labels belong to rows by position, so such labels would belong to other rows. Labels with any
-    other index, or without one, are taken as they stand.
-    """
+    """Refuse labels whose index names the rows of a frame in another order than the frame has."""
+    # Labels belong to rows by position, so such labels would belong to other rows. Labels with any
+    # other index, or without one, are taken as they stand.
     if not isinstance(frame, pd.DataFrame) or not isinstance(label, pd.Series | pd.DataFrame):
         return
     rows, own = frame.index, label.index
@@ -108,10 +105,8 @@ def can_refit(classifier: Classifier) -> bool:
 
 
 def draw_within_classes(labels: Array, generator: np.random.Generator) -> Array:
-    """Return positions of as many rows as there are, drawn with replacement in each class.
-
-    So no class dies out. ``labels`` are ``(n,)``, of any kind.
-    """
+    """Return positions of as many rows as there are, drawn with replacement in each class."""
+    # So no class dies out. ``labels`` are ``(n,)``, of any kind.
     members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     drawn = [generator.choice(rows, len(rows)) for rows in members]
     return np.concatenate(drawn)

@@ -40,11 +40,10 @@ class SavedClassifier:
     kind: Kind  # how the model is kept: ``none`` where it is handed over at loading
     name: str  # the name of the model, for messages
     classes: tuple[Level, ...]  # Those of the classifier
-    threshold: float | None  # Those of the classifier
+    threshold: float | None
     adapted: bool  # whether the explainer was given a classifier rather than the model itself
     # Those of a network, an ONNX model or a function, where they have a name
     encoding: EncodingName | None = None
-    # Those of a network, an ONNX model or a function, where they have a name
     output: Output | None = None
     training: TrainingRecord | None = None  # how one of the paper's networks was trained
 

@@ -214,10 +214,8 @@ def _nodes(description: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_arrays(content: bytes) -> None:
-    """Refuse arrays that claim another length than they have, and trees of several outputs.
-
-    Of nodes with the same id skops builds the first, so all of them must say the same.
-    """
+    """Refuse arrays that claim another length than they have, and trees of several outputs."""
+    # Of nodes with the same id skops builds the first, so all of them must say the same.
     with ZipFile(BytesIO(content)) as archive:
         names = [name for name in archive.namelist() if name != _DESCRIPTION]
         shapes = {name: _shape(archive.read(name)) for name in names}
@@ -259,12 +257,10 @@ def _first_line(error: BaseException) -> str:
 
 
 def model_sum(path: Path) -> str:
-    """Return the SHA-256 sum of a model's file.
-
-    A ``.skops`` file names its arrays after addresses in memory, so that it differs each time it is
-    written. The sum is therefore taken of its description, in which every array is named by its
-    own sum.
-    """
+    """Return the SHA-256 sum of a model's file."""
+    # A ``.skops`` file names its arrays after addresses in memory, so that it differs each time it
+    # is written. The sum is therefore taken of its description, in which every array is named by
+    # its own sum.
     if path.suffix != ".skops":
         return sha256_of(path)
     try:

@@ -30,7 +30,7 @@ class DataFile:
     path: str  # where the file lies under ``PROCE_DATA`` and in the cache
     url: str  # where the file is published, uncompressed
     sha256: str  # the SHA-256 sum and the number of the uncompressed bytes
-    size: int  # the SHA-256 sum and the number of the uncompressed bytes
+    size: int
 
 
 class _DamagedError(Exception):

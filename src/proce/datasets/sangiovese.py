@@ -86,7 +86,7 @@ class Regression:
     """A linear equation whose parameters are one number each, or one for every treatment."""
 
     intercept: Array  # the intercept, and the standard deviation of the noise
-    sd: Array  # the intercept, and the standard deviation of the noise
+    sd: Array
     coefficients: Mapping[str, Array]  # the slope of each cause, by name
 
     @classmethod

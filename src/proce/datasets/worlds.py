@@ -65,7 +65,7 @@ class Response:
     terms: tuple[Term, ...]  # the summands
     scales: Mapping[str, Scale]  # the scale of each cause, by name
     centre: float = 0.0  # what the sum is multiplied by, and where 0 lies
-    gain: float = 1.0  # what the sum is multiplied by, and where 0 lies
+    gain: float = 1.0
     # For an effect without an order, the slope of each level's logit in the sum; else empty
     slopes: tuple[float, ...] = ()
 

@@ -121,10 +121,9 @@ class Reconstruction:
 
 @dataclass(frozen=True, eq=False)
 class AutoEncoder:
-    """Rows to latents and back; learned by :func:`proce.latent.fit_autoencoder`.
+    """Rows to latents and back; learned by :func:`proce.latent.fit_autoencoder`."""
 
-    What a row gives does not depend on its batch.
-    """
+    # What a row gives does not depend on its batch.
 
     codec: Codec  # the codec of the rows
     weights: Mapping[str, Singles] = field(repr=False)  # the learned arrays by name
@@ -213,18 +212,15 @@ _LAYERS = (0, 2, 4)  # positions of the linear layers of either half; ReLU stand
 
 @dataclass(frozen=True, eq=False)
 class VariationalAutoEncoder:
-    """Rows to distributions of latents, and latents back to rows.
+    """Rows to distributions of latents, and latents back to rows."""
 
-    Learned by :func:`proce.latent.fit_variational`. A row is decoded alike in any batch.
-    """
+    # Learned by :func:`proce.latent.fit_variational`. A row is decoded alike in any batch.
 
     codec: Codec  # the codec of the rows
     is_given: Flags  # ``(f,)``, which features the network is conditioned on
     # ``(f,)``, the mean and the standard deviation of the numbers of the rows that it was trained
     # on; 0 and 1 for levels
     centre: Floats
-    # ``(f,)``, the mean and the standard deviation of the numbers of the rows that it was trained
-    # on; 0 and 1 for levels
     spread: Floats
     weights: Mapping[str, Floats] = field(repr=False)  # the learned arrays by name
 
@@ -258,10 +254,8 @@ class VariationalAutoEncoder:
         return mean, np.clip(log_variance, LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE)
 
     def decode(self, latents: Floats, rows: Floats) -> Floats:
-        """Return the likeliest rows ``(…, f)`` of latents ``(…, e)``.
-
-        Given features are those of the rows, which are broadcast to the latents.
-        """
+        """Return the likeliest rows ``(…, f)`` of latents ``(…, e)``."""
+        # Given features are those of the rows, which are broadcast to the latents.
         numbers, logits = self._outputs(latents, rows)
         decoded = np.broadcast_to(rows, (*latents.shape[:-1], rows.shape[-1])).copy()
         positions = self.columns.numbers
@@ -271,10 +265,8 @@ class VariationalAutoEncoder:
         return np.where(self.is_given, rows, decoded)
 
     def _outputs(self, latents: Floats, rows: Floats) -> tuple[Array, dict[str, Array]]:
-        """Return the decoded latents ``(…, e)``, given the fixed features of rows.
-
-        Numbers are in units of their spread, from their centre; levels are logits.
-        """
+        """Return the decoded latents ``(…, e)``, given the fixed features of rows."""
+        # Numbers are in units of their spread, from their centre; levels are logits.
         given = np.where(self.is_given, rows, self.columns.unknown)
         condition = np.broadcast_to(given, (*latents.shape[:-1], given.shape[-1]))
         outputs = self.decoder.outputs(np.concatenate([latents, condition], axis=-1))

@@ -64,12 +64,10 @@ class PrototypeIndex:
 
 
 def _nearest(queries: Array, members: Array, norms: Array, count: int) -> Ints:
-    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier.
-
-    The product form of the distance is fast but rounds. It says which members could be among the
-    nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
-    of the members.
-    """
+    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier."""
+    # The product form of the distance is fast but rounds. It says which members could be among the
+    # nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
+    # of the members.
     own = np.square(queries).sum(-1, keepdims=True)  # (q, 1)
     rough = queries @ members.T  # (q, n)
     rough *= -2

@@ -161,8 +161,6 @@ class ReadRows(NamedTuple):
     # ``(…, 2f)``, the cells of the rows, and those of rows of which only what the network is
     # conditioned on is known
     cells: Tensor
-    # ``(…, 2f)``, the cells of the rows, and those of rows of which only what the network is
-    # conditioned on is known
     given: Tensor
     codes: Tensor  # ``(…, l)``, the codes of all features that have levels
 
@@ -198,10 +196,8 @@ class VariationalModule(RowModule):
         return mean, log_variance.clamp(LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE)
 
     def outputs(self, latents: Tensor, given: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the decoded latents ``(…, e)``, given the cells of what is known of rows.
-
-        Numbers are in units of their spread, from their centre; levels are logits.
-        """
+        """Return the decoded latents ``(…, e)``, given the cells of what is known of rows."""
+        # Numbers are in units of their spread, from their centre; levels are logits.
         condition = self.inputs(given).expand(*latents.shape[:-1], -1)
         return self.split_outputs(self.decoder(torch.cat([latents, condition], dim=-1)))
 

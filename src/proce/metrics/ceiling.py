@@ -69,10 +69,9 @@ def find_ways(
 
 
 class _Search:
-    """The search for all people at once; every random number is the same for all of them.
+    """The search for all people at once; every random number is the same for all of them."""
 
-    Who has found a way searches no further. What a person finds does not depend on the others.
-    """
+    # Who has found a way searches no further. What a person finds does not depend on the others.
 
     def __init__(self, people: People, generator: np.random.Generator) -> None:
         self.people, self.generator = people, generator

@@ -138,11 +138,9 @@ def evaluate(
 def _have_target(
     result: Explanations, columns: CounterfactualColumns, models: Sequence[Classifier]
 ) -> Array:
-    """Return flags ``(m, c)``: a model says the target of the frame that the result gives.
-
-    The function ``target_class_validity`` asks about rows; the frame is what people get, to the
-    last bit.
-    """
+    """Return flags ``(m, c)``: a model says the target of the frame that the result gives."""
+    # The function ``target_class_validity`` asks about rows; the frame is what people get, to the
+    # last bit.
     if not len(columns):
         return np.zeros((len(models), 0), dtype=np.bool_)
     frame, codec = result.counterfactuals(), result.context.codec.by_range

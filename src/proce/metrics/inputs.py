@@ -31,10 +31,9 @@ from proce.streams import check_seed
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualColumns:
-    """Every counterfactual of a result, in the order of the result.
+    """Every counterfactual of a result, in the order of the result."""
 
-    Rows that have the target class already needed no counterfactual and are not here.
-    """
+    # Rows that have the target class already needed no counterfactual and are not here.
 
     # ``(i,)``, the positions in their frame of the rows that needed a counterfactual
     searched: Array
@@ -42,14 +41,13 @@ class CounterfactualColumns:
     owner: Array
     rank: Array  # ``(c,)``, the rank of each counterfactual of its row; 1 is the recommended one
     factual: Array  # ``(c, f)``, the rows before and after
-    rows: Array  # ``(c, f)``, the rows before and after
+    rows: Array
     changes: Array  # ``(c, f)``, a ``Change`` for each cell
     # ``(c, f)``, what the person does: actions, holds, and changes that carry no mark
     by_hand: Array
     losses: Array  # ``(c, 3)``; see :class:`proce.losses.Loss`
     # ``(c,)``, the class that the model gives the row, and the wanted one, as positions
     predicted: Array
-    # ``(c,)``, the class that the model gives the row, and the wanted one, as positions
     target: Array
 
     @classmethod
@@ -222,11 +220,9 @@ def read_strict_rules(
     train: Array | None,
     seed: int,
 ) -> tuple[RuleWithPredictors, ...] | None:
-    """Return rules with the predictor of each effect; ``None`` where one cannot be had.
-
-    The predictor is the true equation; or that of the graph, fitted here where the graph has no
-    equations; or one fitted on the causes that the rule names.
-    """
+    """Return rules with the predictor of each effect; ``None`` where one cannot be had."""
+    # The predictor is the true equation; or that of the graph, fitted here where the graph has no
+    # equations; or one fitted on the causes that the rule names.
     known = [truth, _read_graph(graph, codec)]
     bound: list[RuleWithPredictors] = []
     for rule in rules:

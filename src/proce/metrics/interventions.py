@@ -20,11 +20,9 @@ from proce.schema.rules.program import RuleProgram
 
 
 def limits_in_truth(codec: Codec, factual: Array, *, leads_only: bool = False) -> Limits:
-    """Return what people ``(i, f)`` may do in the true world.
-
-    A number may go as far as any training row, and time may pass, however long. What is told to
-    wait may be any feature that waits; with ``leads_only`` it is the one that all others follow.
-    """
+    """Return what people ``(i, f)`` may do in the true world."""
+    # A number may go as far as any training row, and time may pass, however long. What is told to
+    # wait may be any feature that waits; with ``leads_only`` it is the one that all others follow.
     clock = Clock.of(codec)
     waits = clock.years > 0
     if leads_only:
@@ -36,12 +34,10 @@ def limits_in_truth(codec: Codec, factual: Array, *, leads_only: bool = False) -
 def reach(
     truth: StructuralCausalModel, factual: Array, rows: Array, residual: Array, by_hand: Array
 ) -> Array:
-    """Return where actions in rows ``(i, c, f)`` lead in the true world.
-
-    As in the draw of a data set, numbers that follow are rounded to their step as they arise, so
-    that what follows from them follows from what is seen: nobody has a third of a dollar of debt.
-    Who waits gets older in all that waits.
-    """
+    """Return where actions in rows ``(i, c, f)`` lead in the true world."""
+    # As in the draw of a data set, numbers that follow are rounded to their step as they arise, so
+    # that what follows from them follows from what is seen: nobody has a third of a dollar of debt.
+    # Who waits gets older in all that waits.
     clock = Clock.of(truth.codec)
     start = clock.advance(np.where(by_hand, rows, factual[:, None]), factual)
     effects = truth.program.effects.copy()
@@ -109,10 +105,9 @@ class People:
         )
 
     def follow(self, candidates: Candidates) -> tuple[Array, Array, Array]:
-        """Return where ways lead ``(i, c, f)``, what is done by hand, and what they lack.
-
-        The lack ``(i, c)`` is 0 where a way is one, and else the greater the farther it is from it.
-        """
+        """Return where ways lead ``(i, c, f)``, what is done by hand, and what they lack."""
+        # The lack ``(i, c)`` is 0 where a way is one, and else the greater the farther it is from
+        # it.
         rows, by_hand = self._act(candidates)
         reached = reach(self.truth, self.factual, rows, self.residual, by_hand)
         n_people, n_ways, n_features = reached.shape

@@ -17,11 +17,10 @@ _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with the
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """The training rows that a model puts in each class, and how dense they lie.
+    """The training rows that a model puts in each class, and how dense they lie."""
 
-    Distances are Gower's. Densities are of *distinct* rows: people with the same values would make
-    a place infinitely dense.
-    """
+    # Distances are Gower's. Densities are of *distinct* rows: people with the same values would
+    # make a place infinitely dense.
 
     codec: Codec  # the codec of the rows
     members: tuple[Array, ...]  # for each class, its distinct rows ``(n, f)``
@@ -46,19 +45,15 @@ class Neighbourhood:
         return cls(codec, tuple(own[distinct(own)] for own in classes), seed, max_rows)
 
     def nearest(self, rows: Array, target: Array) -> Array:
-        """Return the distance of each row to the nearest training row of its target, ``(i,)``.
-
-        ``target`` holds classes as positions. NaN for a class without training rows.
-        """
+        """Return the distance of each row to the nearest training row of its target, ``(i,)``."""
+        # ``target`` holds classes as positions. NaN for a class without training rows.
         return self._by_class(rows, target, self._nearest_distances)
 
     def outlier_factor(self, rows: Array, target: Array) -> Array:
-        """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``.
-
-        The factor says how much less dense the training rows of the target lie around a row than
-        around its 20 nearest neighbours: it is about 1 among them, and more outside. It is NaN for
-        a class of fewer than two rows.
-        """
+        """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``."""
+        # The factor says how much less dense the training rows of the target lie around a row than
+        # around its 20 nearest neighbours: it is about 1 among them, and more outside. It is NaN
+        # for a class of fewer than two rows.
         return self._by_class(rows, target, self._outlier_factors)
 
     def _by_class(self, rows: Array, target: Array, measure: _ClassMeasure) -> Array:

@@ -27,30 +27,24 @@ def categorical_proximity(
 def continuous_proximity(
     codec: Codec, factual: Array, rows: Array, found: Array | None = None
 ) -> float:
-    """Return minus the mean of :func:`squared_gap` (Eq. 22) over rows with a counterfactual.
-
-    The parameters are those of :func:`categorical_proximity`; the result is NaN where no feature
-    is a number.
-    """
+    """Return minus the mean of :func:`squared_gap` (Eq. 22) over rows with a counterfactual."""
+    # The parameters are those of :func:`categorical_proximity`; the result is NaN where no feature
+    # is a number.
     return -_mean_found(squared_gap(codec, factual, rows), found)
 
 
 def levels_kept(codec: Codec, factual: Array, rows: Array) -> Array:
-    """Return how many levels of each row stayed as they were, ordinal ones included, ``(i,)``.
-
-    The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. The result is
-    NaN where no feature has levels.
-    """
+    """Return how many levels of each row stayed as they were, ordinal ones included, ``(i,)``."""
+    # The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. The result is
+    # NaN where no feature has levels.
     if codec.is_number.all():
         return np.full(len(rows), np.nan)
     return (factual == rows)[:, ~codec.is_number].sum(-1).astype(np.float64)
 
 
 def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
-    """Return the squared distance of each row's numbers on the unit range, ``(i,)``.
-
-    The distance is NaN where no feature is a number.
-    """
+    """Return the squared distance of each row's numbers on the unit range, ``(i,)``."""
+    # The distance is NaN where no feature is a number.
     if not codec.is_number.any():
         return np.full(len(rows), np.nan)
     squares = np.square(rows - factual)[:, codec.is_number]
@@ -58,11 +52,9 @@ def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
 
 
 def mad_l1(codec: Codec, factual: Array, rows: Array, train: Array) -> Array:
-    """Return the L1 distance of each row's numbers in median absolute deviations, ``(i,)``.
-
-    The deviations are those of training rows ``(n, f)``. The distance is NaN where no feature is a
-    number.
-    """
+    """Return the L1 distance of each row's numbers in median absolute deviations, ``(i,)``."""
+    # The deviations are those of training rows ``(n, f)``. The distance is NaN where no feature is
+    # a number.
     if not codec.is_number.any():
         return np.full(len(rows), np.nan)
     return MixedDistance.by_deviation(codec, train)(rows, factual)[:, codec.is_number].sum(-1)
@@ -79,10 +71,8 @@ def _mean_found(values: Array, found: Array | None) -> float:
 
 
 def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
-    """Return the mean Gower distance between two counterfactuals of each row, ``(i,)``.
-
-    The distance is zero for a row with fewer than two counterfactuals, which offer no choice.
-    """
+    """Return the mean Gower distance between two counterfactuals of each row, ``(i,)``."""
+    # The distance is zero for a row with fewer than two counterfactuals, which offer no choice.
     counts, gower = columns.counts, MixedDistance.gower(codec)
     rows = columns.rows[np.argsort(columns.owner, kind="stable")]
     ends = np.cumsum(counts)

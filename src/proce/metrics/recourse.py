@@ -19,10 +19,9 @@ from proce.schema import Codec, MixedDistance
 
 @dataclass(frozen=True, slots=True)
 class Recourse:
-    """What became of the advice to the rows that needed some.
+    """What became of the advice to the rows that needed some."""
 
-    A value that is not defined because there are no such rows is NaN.
-    """
+    # A value that is not defined because there are no such rows is NaN.
 
     # The share of rows whose recommended actions are all allowed and, taken in the true world, lead
     # to the target
@@ -31,7 +30,7 @@ class Recourse:
     broken_promises: float
     abstentions: float  # the share of rows without a counterfactual
     n_actions: float  # the mean numbers of actions and holds of a counterfactual
-    n_holds: float  # the mean numbers of actions and holds of a counterfactual
+    n_holds: float
     cost: float  # the mean distance of the counterfactuals, by the measure of the method itself
     # The mean absolute error of the predicted consequences on the unit range, over numbers that
     # truly follow from an action
@@ -52,11 +51,9 @@ class TakenActions:
 def take_actions(
     columns: CounterfactualColumns, truth: StructuralCausalModel, seed: int = 0
 ) -> TakenActions:
-    """Take the actions of counterfactuals in the true equations, with each person's own noise.
-
-    A change that a method marks as a consequence is not carried out: it comes about by the
-    equations, or it does not. A method that knows no causes marks every change as an action.
-    """
+    """Take the actions of counterfactuals in the true equations, with each person's own noise."""
+    # A change that a method marks as a consequence is not carried out: it comes about by the
+    # equations, or it does not. A method that knows no causes marks every change as an action.
     factual, by_hand = columns.factual, columns.by_hand
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
     ways = columns.rows[:, None], residual, by_hand[:, None]
@@ -72,11 +69,9 @@ def take_actions(
 
 
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
-    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
-
-    :func:`~proce.metrics.interventions.limits_in_truth` says what that is. What follows may end
-    anywhere; whatever else moved was done, by whichever method, marked as an action or not.
-    """
+    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand."""
+    # :func:`~proce.metrics.interventions.limits_in_truth` says what that is. What follows may end
+    # anywhere; whatever else moved was done, by whichever method, marked as an action or not.
     factual, by_hand = columns.factual, columns.by_hand[:, None]
     limits = limits_in_truth(codec, factual)
     done = np.where(by_hand, columns.rows[:, None], factual[:, None])

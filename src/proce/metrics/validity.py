@@ -26,12 +26,10 @@ Reading = Literal["direction", "strict"]
 def target_class_validity(
     classifier: Classifier, rows: Array, found: Array, target: Array
 ) -> float:
-    """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
-
-    The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
-    frame that people get, which holds a value as it came in where an entry may be off by its last
-    bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
-    """
+    """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19)."""
+    # The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
+    # frame that people get, which holds a value as it came in where an entry may be off by its last
+    # bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
     reached = np.zeros_like(found, dtype=np.bool_)
     if bool(found.any()):
         reached[found] = classifier.predict(rows[found]) == target[found]
@@ -50,21 +48,19 @@ class CausalValidity:
 def causal_constraint_validity(
     rules: Sequence[Rule],
     factual: Array,  # ``(i, f)``, the rows before and after
-    rows: Array,  # ``(i, f)``, the rows before and after
+    rows: Array,
     found: Array,  # ``(i,)``, whether a row has a counterfactual
     *,
     reading: Reading = "direction",
     mechanisms: Mapping[str, Mechanism] | None = None,
 ) -> CausalValidity:
-    """Return the share of rows whose counterfactual obeys the conditions.
-
-    A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
-    satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
-    as the prediction of its mechanism does. In both readings it is not triggered where a cell that
-    it names is missing, nor strictly where nothing is predicted. A rule of a search asks for a move
-    of 0.002 of the unit range; here any that is not rounding counts. Any other rule is triggered by
-    its premise, if it has one, and satisfied where it holds.
-    """
+    """Return the share of rows whose counterfactual obeys the conditions."""
+    # A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
+    # satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
+    # as the prediction of its mechanism does. In both readings it is not triggered where a cell
+    # that it names is missing, nor strictly where nothing is predicted. A rule of a search asks for
+    # a move of 0.002 of the unit range; here any that is not rounding counts. Any other rule is
+    # triggered by its premise, if it has one, and satisfied where it holds.
     states = constraint_states(
         [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
     )
@@ -93,10 +89,8 @@ def constraint_states(
     *,
     reading: Reading = "direction",
 ) -> ConstraintStates:
-    """Return the states of conditions, each with the mechanisms it needs, for rows ``(i, f)``.
-
-    :func:`causal_constraint_validity` says when a condition is triggered and when it holds.
-    """
+    """Return the states of conditions, each with the mechanisms it needs, for rows ``(i, f)``."""
+    # :func:`causal_constraint_validity` says when a condition is triggered and when it holds.
     if reading not in get_args(Reading):
         raise RuleError(f"reading is {reading!r}; expected 'direction' or 'strict'.")
     triggered = np.zeros(len(rows), dtype=np.bool_)

@@ -178,11 +178,11 @@ class OnnxClassifier(Adapter):
     # The file's bytes: everything that another process needs to open the session again
     content: bytes = field(repr=False)
     session: Any  # the session, and what turns rows into its inputs
-    feed: Feed  # the session, and what turns rows into its inputs
+    feed: Feed
     # The name of the output with the scores and, if there is one, of that with the labels
     output_names: tuple[str, ...]
     encoding: str | FrameFunction | None  # As given to :func:`~proce.classifier.as_classifier`
-    output: Output  # As given to :func:`~proce.classifier.as_classifier`
+    output: Output
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_with = (self.content, self.codec, self.classes, self.threshold)

@@ -164,10 +164,8 @@ def _classes(model: Any, wanted: Any) -> Any:
 
 
 def _deciding_estimators(model: Any) -> Iterator[Any]:
-    """Yield the estimator, and the estimators inside it that decide for it.
-
-    Those are the best one of a search, the last step of a pipeline, or what it wraps.
-    """
+    """Yield the estimator, and the estimators inside it that decide for it."""
+    # Those are the best one of a search, the last step of a pipeline, or what it wraps.
     yield model
     if steps := getattr(model, "steps", None):
         yield from _deciding_estimators(steps[-1][1])
@@ -234,10 +232,8 @@ def _reorder(layout: Layout, columns: list[str]) -> Layout:
 
 
 def _category_layout(codec: Codec) -> Layout:
-    """Return pandas' layout with text as categories of the schema's levels, in their order.
-
-    LightGBM and XGBoost refuse text, and polars' categories end LightGBM's process.
-    """
+    """Return pandas' layout with text as categories of the schema's levels, in their order."""
+    # LightGBM and XGBoost refuse text, and polars' categories end LightGBM's process.
     levels = {
         f.name: pd.CategoricalDtype(list(f.levels))
         for f in codec.schema

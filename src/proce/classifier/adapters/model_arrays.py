@@ -29,7 +29,7 @@ class ModelArrays:
     """How rows in raw units become the array that a model makes of their frame."""
 
     codec: Codec  # the features, and the layout of the frames that the model is given
-    layout: Layout  # the features, and the layout of the frames that the model is given
+    layout: Layout
     order: tuple[int, ...]  # the feature of each column of the array, as a position
     # By the position of a feature with levels: what the model makes of each of them, then of a
     # missing one
@@ -54,10 +54,8 @@ class ModelArrays:
         return arrays if answer is not None and np.array_equal(answer, expected) else None
 
     def answer(self, raw: Array) -> Floats | None:
-        """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units.
-
-        ``None`` where it is not known what a frame would hold of them.
-        """
+        """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
+        # ``None`` where it is not known what a frame would hold of them.
         held = values_in_frame(self.codec, raw, self.layout)
         if held is None:
             return None

@@ -23,10 +23,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_fields)
 
 
 def json_text(value: Any) -> str:
-    """Return plain values and models as JSON text: items of the upper levels have a line each.
-
-    The items of an iterator are taken one by one, each a line of its list.
-    """
+    """Return plain values and models as JSON text: items of the upper levels have a line each."""
+    # The items of an iterator are taken one by one, each a line of its list.
     return _text(value, _N_OPEN_LEVELS) + "\n"
 
 

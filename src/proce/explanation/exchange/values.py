@@ -70,10 +70,8 @@ class ValueReader:
         return np.array(numbers, dtype=np.float64)
 
     def entries(self, wanted: Array, raw: Array) -> Array:
-        """Return raw values ``(n, f)`` as entries that give exactly these values back.
-
-        A value that equals that of its explained row in ``raw (n, f)`` gets the same entry.
-        """
+        """Return raw values ``(n, f)`` as entries that give exactly these values back."""
+        # A value that equals that of its explained row in ``raw (n, f)`` gets the same entry.
         return np.where(wanted == raw, self.codec.to_unit(raw), exact_entries(self.codec, wanted))
 
 

@@ -234,11 +234,10 @@ class WireRow(StrictRecord):
 
 
 class WireCall(WireFormat):
-    """What all explanations of a text share; schema and layouts are checked where they are made.
+    """What all explanations of a text share; schema and layouts are checked where they are made."""
 
-    ``training_layout`` is there where the training frame looked otherwise than the explained one;
-    ``withheld`` counts the protected features that were left out for an applicant.
-    """
+    # ``training_layout`` is there where the training frame looked otherwise than the explained one;
+    # ``withheld`` counts the protected features that were left out for an applicant.
 
     view: Any = None
     withheld: Count | None = None

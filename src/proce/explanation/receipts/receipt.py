@@ -26,7 +26,7 @@ class ModelFile:
     """The file of a model, as receipts name it."""
 
     name: str  # its name and its SHA-256 sum
-    sha256: str  # its name and its SHA-256 sum
+    sha256: str
 
     @classmethod
     def of(cls, model: str | PathLike[str]) -> "ModelFile":
@@ -128,11 +128,9 @@ def read_receipt(text: str) -> WireReceipt:
 
 
 def checksum(record: dict[str, Any]) -> str:
-    """Return the SHA-256 sum of a record without its checksum, as canonical JSON.
-
-    Canonical JSON has no spaces, is encoded as UTF-8, and has numbers as Python writes them and
-    keys in their order, which is that of the columns.
-    """
+    """Return the SHA-256 sum of a record without its checksum, as canonical JSON."""
+    # Canonical JSON has no spaces, is encoded as UTF-8, and has numbers as Python writes them and
+    # keys in their order, which is that of the columns.
     kept = {key: value for key, value in record.items() if key != "checksum"}
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -38,9 +38,9 @@ class Answer:
 
     rank: int  # the rank of the counterfactual; 0 for the row itself
     then: Level  # the class that the model said then, and says now
-    now: Level  # the class that the model said then, and says now
+    now: Level
     chance_then: float  # the probability of the target then and now
-    chance_now: float  # the probability of the target then and now
+    chance_now: float
     class_labels: Mapping[Level, str] = field(default_factory=dict)  # words for some of the classes
 
     @property

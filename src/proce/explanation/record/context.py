@@ -41,11 +41,9 @@ N_QUANTILES = 21  # of a number: 0%, 5%, ..., 100%
 
 
 def spread_of(codec: Codec, rows: Array) -> Mapping[str, tuple[float, ...]]:
-    """Return how the rows ``(i, f)`` that a codec was fitted on are distributed, by feature.
-
-    A number has 21 quantiles in raw units, from the lowest to the highest in steps of 5%. A feature
-    with levels has the share of each level. Missing cells do not count.
-    """
+    """Return how the rows ``(i, f)`` that a codec was fitted on are distributed, by feature."""
+    # A number has 21 quantiles in raw units, from the lowest to the highest in steps of 5%. A
+    # feature with levels has the share of each level. Missing cells do not count.
     missing = codec.missing(rows)
     spread: dict[str, tuple[float, ...]] = {}
     for position, feature in enumerate(codec.schema):

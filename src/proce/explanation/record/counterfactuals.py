@@ -33,7 +33,7 @@ class Intervals:
     """Where numbers that are acted on may end so that the advice still holds; all ``(n, f)``."""
 
     low: Array  # the ends in raw units; NaN where they were not tried
-    high: Array  # the ends in raw units; NaN where they were not tried
+    high: Array
     # Whether an end is that of the search itself: the sum of ``OPEN_BELOW`` and ``OPEN_ABOVE``
     open_ends: Array
 
@@ -63,9 +63,6 @@ class Counterfactuals:
     # decision, the rules and the limits still hold, all else done as advised; NaN where that was
     # not tried
     holds_from: Array
-    # ``(n, f)``, for numbers that are acted on, the interval of values in raw units at which the
-    # decision, the rules and the limits still hold, all else done as advised; NaN where that was
-    # not tried
     holds_to: Array
     # ``(n, f)``, whether an interval ends only where the search does: the sum of ``OPEN_BELOW`` and
     # ``OPEN_ABOVE``

@@ -92,10 +92,8 @@ class Blocker:
 
 
 def ways_text(blockers: Sequence[Blocker]) -> str:
-    """Return what would open a way, as the end of a diagnosis in words; empty without blockers.
-
-    That a way exists which is too unlikely to be advised is no way; the others are then likelier.
-    """
+    """Return what would open a way, as the end of a diagnosis in words; empty without blockers."""
+    # That a way exists which is too unlikely to be advised is no way; the others are then likelier.
     likely = [blocker for blocker in blockers if blocker.kind != "search"]
     ways = " or ".join(blocker.relaxation for blocker in likely[:_MAX_WAYS])
     one = "one" if len(likely) == len(blockers) else "a likelier one"

@@ -18,10 +18,9 @@ from proce.schema import Layout
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExplainedRows:
-    """The rows of a call, their targets, their outcomes and their counterfactuals.
+    """The rows of a call, their targets, their outcomes and their counterfactuals."""
 
-    All arrays have one entry for each row; each counterfactual names the row that owns it.
-    """
+    # All arrays have one entry for each row; each counterfactual names the row that owns it.
 
     context: Context  # what all rows share
     positions: Array  # ``(i,)``, where each row stands in the frame that was explained
@@ -29,7 +28,7 @@ class ExplainedRows:
     factual: Array
     raw: Array  # ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in
     predicted: Array  # ``(i,)``, the class of each row and the wanted one, as positions
-    target: Array  # ``(i,)``, the class of each row and the wanted one, as positions
+    target: Array
     probability: Array  # ``(i,)``, the probability of the target for each row as it is
     outcomes: Array  # ``(i,)``, how each search ended, as positions in ``OUTCOMES``
     margin_met: Array  # ``(i,)``, whether the counterfactuals keep the margin of the settings
@@ -39,8 +38,6 @@ class ExplainedRows:
     # The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
     # kept
     counterfactuals: Counterfactuals
-    # The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
-    # kept
     fronts: Fronts
     # For rows without a counterfactual, by their index: why they have none
     diagnoses: Mapping[int, Diagnosis] = field(default_factory=dict)
@@ -182,10 +179,8 @@ class ExplainedRow:
 
     @property
     def expected(self) -> Array:
-        """Where each feature would be if it were neither acted on nor held, ``(n, f)``.
-
-        NaN where that is not known.
-        """
+        """Where each feature would be if it were neither acted on nor held, ``(n, f)``."""
+        # NaN where that is not known.
         return self.record.counterfactuals.expected[self._lines]
 
     @property
@@ -201,10 +196,8 @@ class ExplainedRow:
 
     @cached_property
     def refits(self) -> Array | None:
-        """In how many refits of the equations the actions of each still reach the target, ``(n,)``.
-
-        ``None`` without refits.
-        """
+        """In how many refits of the equations each still reaches the target, ``(n,)``."""
+        # ``None`` without refits.
         return self._known_counts(self.record.counterfactuals.refits)
 
     @cached_property

@@ -23,10 +23,8 @@ _WORK = ("elapsed_seconds", "generations", "evaluations")  # of a piece, summed 
 def joined_frame(
     pieces: Sequence[ExplainedFrame], elapsed_seconds: float | None = None
 ) -> ExplainedFrame:
-    """Return the explanations of consecutive pieces of a frame as those of the frame.
-
-    :meth:`proce.Explanations.join` describes the parameters.
-    """
+    """Return the explanations of consecutive pieces of a frame as those of the frame."""
+    # :meth:`proce.Explanations.join` describes the parameters.
     if not pieces:
         raise SearchError("pieces is empty; expected the explanations of some rows.")
     for piece in pieces:

@@ -15,11 +15,9 @@ from proce.schema.matching import only_features
 
 
 def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) -> Explanations:
-    """Return explanations of rows that nobody asked the model about.
-
-    Their predicted class and their probability are not known, nor is their target where the call
-    names none.
-    """
+    """Return explanations of rows that nobody asked the model about."""
+    # Their predicted class and their probability are not known, nor is their target where the call
+    # names none.
     context, wanted = like.context, like.provenance.options.get("target")
     codec = context.codec
     frame = only_features(codec.schema, frame)
