@@ -30,8 +30,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import proce
+from proce.causal.programs.responses import solve
 from proce.classifier import fit_network
-from proce.methods.phases import solve
 
 PROCE = str(Path(sys.executable).with_name("proce"))
 

@@ -33,7 +33,7 @@ from proce.datasets.worlds import KINDS, random_world
 from proce.explanation import Explanations
 from proce.methods import ProCE, SearchSettings
 from proce.metrics.ceiling import find_ways
-from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.inputs import CounterfactualColumns
 from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.schema import Codec, Rule
 

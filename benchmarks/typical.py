@@ -23,7 +23,7 @@ from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Plan, Variant
 from proce.explanation import Explanations
 from proce.metrics import Judges
-from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.inputs import CounterfactualColumns
 from proce.schema import MixedDistance
 
 DATASETS = ("simple_bn", "sangiovese", "adult", "law")

@@ -19,8 +19,7 @@ from proce.explanation import (
     Outcome,
     Provenance,
 )
-from proce.explanation.record.counterfactuals import Intervals
-from proce.explanation.record.notes import Notes
+from proce.explanation.record.counterfactuals import Intervals, Notes
 from proce.schema import Codec
 
 # What became of a feature: the kind of its change, its value, and for a hold where it would have

@@ -31,9 +31,7 @@ LEARNS = {
     "benchmark.measuring.classifiers",
     "classifier.network_training",
     "cli.console",  # which gives PyTorch one thread where a command learns
-    "latent.row_module",
     "latent.training",
-    "latent.variational_training",
     "training",
 }
 ASKS = {"classifier.adapters.from_torch"}

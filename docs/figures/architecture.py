@@ -41,7 +41,7 @@ EXPLAIN = Step(
                     (
                         Step("proce.schema.codec", "raw units to the unit range, levels to codes"),
                         Step(
-                            "proce.explanation.record.builder", "what was found so far, as columns"
+                            "proce.explanation.record.rows", "what was found so far, as columns"
                         ),
                         Step("proce.explanation.result.explanations", "the result, with verbs"),
                     ),

@@ -11,11 +11,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from proce.arrays import Array
 from proce.classifier import (
     as_classifier,
-    ask_about_changes,
-    ask_about_shown,
-    ask_frame,
-    ask_raw,
-    ask_read_frame,
+    predict_changed,
+    predict_frame,
+    predict_raw,
+    predict_read_frame,
+    predict_shown,
 )
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
@@ -50,7 +50,7 @@ class Lender:
 
 def asked(lender: Lender, frame: Any) -> Any:
     """Return the frame that a model was asked about last, when it was asked about a frame."""
-    ask_frame(as_classifier(lender, CODEC), frame, CODEC)
+    predict_frame(as_classifier(lender, CODEC), frame, CODEC)
     return lender.frames[-1]
 
 
@@ -70,7 +70,7 @@ def test_a_model_may_write_into_what_it_is_given() -> None:
         return two_classes(np.full(len(frame), 0.3))
 
     own = TRAINING.copy()
-    ask_frame(as_classifier(vandal, CODEC), own, CODEC)
+    predict_frame(as_classifier(vandal, CODEC), own, CODEC)
     pd.testing.assert_frame_equal(own, TRAINING)
 
 
@@ -91,7 +91,7 @@ def test_a_model_that_fails_on_its_own_layout_is_asked_once_and_its_error_shown(
     classifier = as_classifier(lender, CODEC)
     lender.refused, n_frames = (lambda frame: True), len(lender.frames)
     with pytest.raises(ModelError, match="TypeError: not such a frame"):
-        ask_frame(classifier, TRAINING, CODEC)
+        predict_frame(classifier, TRAINING, CODEC)
     assert len(lender.frames) == n_frames + 1
 
 
@@ -110,11 +110,11 @@ def test_unchanged_cells_are_asked_about_bit_for_bit() -> None:
     classifier = as_classifier(lender, codec)
     rows, raw = codec.encode(wild), codec.raw_of_frame(wild)
     assert (codec.to_raw(rows) != raw).any()
-    ask_about_changes(classifier, rows, rows, raw, codec)
+    predict_changed(classifier, rows, rows, raw, codec)
     assert lender.frames[-1]["pay"].tolist() == wild["pay"].tolist()
     moved = rows.copy()
     moved[:, 1] = 0.5
-    ask_about_changes(classifier, moved, rows, raw, codec)
+    predict_changed(classifier, moved, rows, raw, codec)
     assert lender.frames[-1]["pay"].tolist() == codec.decode(moved)["pay"].tolist()
 
 
@@ -133,9 +133,9 @@ class Units:
 def test_a_classifier_that_takes_rows_only_is_asked_about_rows() -> None:
     rows = CODEC.encode(TRAINING)
     expected = Units().predict_proba(rows)
-    assert np.array_equal(ask_frame(Units(), TRAINING, CODEC), expected)
-    assert np.array_equal(ask_raw(Units(), CODEC.raw_of_frame(TRAINING), CODEC), expected)
-    changed = ask_about_changes(Units(), rows, rows, CODEC.raw_of_frame(TRAINING), CODEC)
+    assert np.array_equal(predict_frame(Units(), TRAINING, CODEC), expected)
+    assert np.array_equal(predict_raw(Units(), CODEC.raw_of_frame(TRAINING), CODEC), expected)
+    changed = predict_changed(Units(), rows, rows, CODEC.raw_of_frame(TRAINING), CODEC)
     assert np.array_equal(changed, expected)
 
 
@@ -153,7 +153,7 @@ def test_boosted_trees_are_checked_without_frames_and_told_by_them():
             return frame
 
         read = ReadFrame(codec, codec.raw_of_frame(frame), make)
-        shown = ask_about_shown(classifier, read)
+        shown = predict_shown(classifier, read)
         assert len(made) == n_frames
-        assert np.array_equal(shown, ask_read_frame(classifier, read))
+        assert np.array_equal(shown, predict_read_frame(classifier, read))
         assert len(made) == 1

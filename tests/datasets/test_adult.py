@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from proce.datasets import adult, load_dataset
-from proce.datasets.adult_levels import GROUPED, RAW
+from proce.datasets.adult import GROUPED, RAW
 from proce.schema import Action
 
 from .real_files import FOLDER, needs_real_files

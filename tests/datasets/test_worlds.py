@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from proce.datasets.world_equations import Response, Scale, Term
-from proce.datasets.worlds import KINDS, random_world
+from proce.datasets.worlds import KINDS, Response, Scale, Term, random_world
 from proce.errors import DatasetError
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal
 

@@ -11,7 +11,7 @@ from proce.datasets import load_dataset
 from proce.errors import SchemaError
 from proce.latent import VariationalSettings, fit_variational
 from proce.latent.columns import NetworkColumns
-from proce.latent.variational_training import (
+from proce.latent.training import (
     EvidenceLoss,
     VariationalModule,
     negative_log_likelihood,

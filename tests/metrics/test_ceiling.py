@@ -15,8 +15,7 @@ from proce.classifier import fit_network
 from proce.datasets.worlds import random_world
 from proce.errors import RuleError
 from proce.metrics.ceiling import Ways, find_ways
-from proce.metrics.deeds import SET, Candidates, People
-from proce.metrics.true_world import reach
+from proce.metrics.interventions import SET, Candidates, People, reach
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 from proce.schema.rules.rule import program_of
 

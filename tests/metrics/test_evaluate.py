@@ -22,7 +22,7 @@ from proce.metrics import (
     continuous_proximity,
     target_class_validity,
 )
-from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.inputs import CounterfactualColumns
 from proce.schema import Categorical, Codec, Continuous, Rule, Schema
 
 from ..worlds import two_classes

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from proce.metrics import categorical_proximity, continuous_proximity
-from proce.metrics.proximity import mad_l1
+from proce.metrics.inputs import CounterfactualColumns
+from proce.metrics.proximity import features_touched, mad_l1, pairwise_distance
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 FEATURES = [
@@ -106,3 +107,32 @@ def test_both_agree_with_a_loop():
         squares += sum((one[number] - other[number]) ** 2 for number in (0, 3))
     assert categorical_proximity(CODEC, before, after) == pytest.approx(matches / 40)
     assert continuous_proximity(CODEC, before, after) == pytest.approx(-squares / 40)
+
+
+def measured(world, result) -> tuple[list[float], list[float]]:
+    columns = CounterfactualColumns.of(result)
+    distance = pairwise_distance(world.codec, columns)
+    return distance.tolist(), features_touched(columns).tolist()
+
+
+def test_choice_is_the_mean_distance_between_two_and_the_features_that_any_changes(world):
+    distance, touched = measured(world, world.four_people())
+    # Between study 6, skill 7, city a and study 2, skill 8, city b; one way alone is no choice.
+    assert distance == pytest.approx([(0.4 + 0.1 + 1) / 4, 0, 0])
+    assert touched == [3, 0, 2]
+
+
+def test_of_three_each_pair_counts_once(world):
+    ways = [{"study": ("action", value)} for value in (3, 5, 9)]
+    distance, touched = measured(world, world.result(world.explained(*ways)))
+    assert distance == pytest.approx([(0.2 + 0.4 + 0.6) / 3 / 4])
+    assert touched == [1]
+
+
+def test_the_same_twice_is_no_choice(world):
+    way = {"study": ("action", 6)}
+    assert measured(world, world.result(world.explained(way, way))) == ([0], [1])
+
+
+def test_without_rows_there_is_nothing(world):
+    assert measured(world, world.result()) == ([], [])

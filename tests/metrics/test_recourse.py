@@ -11,7 +11,7 @@ import pytest
 
 from proce.explanation import Explanation, Outcome
 from proce.metrics import recourse
-from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.inputs import CounterfactualColumns
 from proce.metrics.recourse import allowed
 from proce.schema import Codec
 

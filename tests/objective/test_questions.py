@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from proce.classifier import AnswerTable
+from proce.classifier import PredictionCache
 
 STUDY, PAY = 0, 2
 
@@ -27,7 +27,7 @@ class Recorder:
 def test_a_candidate_of_a_person_is_asked_about_once(world):
     factual = world.random_rows(3)
     problem = world.problem(factual, "off")
-    model, table = Recorder(problem.classifier), AnswerTable(factual.shape[1], 2)
+    model, table = Recorder(problem.classifier), PredictionCache(factual.shape[1], 2)
     rows = factual[:, None].repeat(4, axis=1)
     rows[:, 1:3, PAY] = 0.25
     first = replace(problem, classifier=model, answers=table).ask(rows)
@@ -45,7 +45,7 @@ def test_a_problem_looks_up_the_answers_of_its_own_model_alone(world):
     factual = world.random_rows(2)
     plain = world.problem(factual, "off")
     model, other = Recorder(plain.classifier), Recorder(plain.classifier)
-    problem = replace(plain, classifier=model, answers=AnswerTable(factual.shape[1], 2))
+    problem = replace(plain, classifier=model, answers=PredictionCache(factual.shape[1], 2))
     for _ in range(2):
         answers = problem.ask(factual[:, None])
         assert np.array_equal(problem.ask(factual[:, None], other), answers)

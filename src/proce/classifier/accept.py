@@ -10,7 +10,7 @@ import numpy as np
 from proce.arguments import checked, kind_name
 from proce.arrays import Array
 from proce.classifier.answer import Output
-from proce.classifier.asking import ask_frame, ask_raw, takes_frames
+from proce.classifier.asking import predict_frame, predict_raw, takes_frames
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
 from proce.errors import ModelError, ModelInterfaceError, ProceError
@@ -204,11 +204,11 @@ class OnRange:
 
     def predict_frame(self, frame: Any) -> Array:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""
-        return ask_frame(self.inner, frame, self.codec.by_range)
+        return predict_frame(self.inner, frame, self.codec.by_range)
 
     def predict_raw(self, raw: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
-        return ask_raw(self.inner, raw, self.codec.by_range)
+        return predict_raw(self.inner, raw, self.codec.by_range)
 
 
 def same_rows(first: Codec, second: Codec) -> bool:

@@ -68,10 +68,8 @@ def check_shape(shape: tuple[int, ...], n_rows: int, name: str) -> None:
 
 
 def detach(answer: Any) -> Any:
-    """Return a tensor of PyTorch, on whatever device and with a gradient or not, as an array.
-
-    Anything else is returned as it is.
-    """
+    """Return a tensor of PyTorch, on whatever device and with a gradient or not, as an array."""
+    # Anything else is returned as it is.
     if not hasattr(answer, "detach"):
         return answer
     values = answer.detach().cpu()
@@ -84,10 +82,8 @@ def _is_complex(answer: Any) -> bool:
 
 
 def to_probabilities(columns: Floats, output: Output) -> Floats:
-    """Return columns ``(n, m)`` as class probabilities ``(n, k)``.
-
-    A single column holds the second of two classes.
-    """
+    """Return columns ``(n, m)`` as class probabilities ``(n, k)``."""
+    # A single column holds the second of two classes.
     if output == "probability":
         if columns.shape[1] > 1:
             return columns
@@ -113,10 +109,8 @@ def check_probabilities(
     name: str,
     row_words: Callable[[int], str] = _by_number,
 ) -> Array:
-    """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not.
-
-    ``row_words`` says which row that is, given its position.
-    """
+    """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not."""
+    # ``row_words`` says which row that is, given its position.
     if count_classes(columns) != n_classes:
         raise ModelOutputError(
             f"{name} speaks of {count_classes(columns)} classes, and {n_classes} are expected."

@@ -40,31 +40,18 @@ def takes_frames(classifier: Classifier) -> TypeGuard[FrameClassifier]:
     return isinstance(classifier, Adapter | FrameClassifier)  # the first is quick to find out
 
 
-def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
-    """Return the class probabilities ``(n, k)`` of the rows of a frame.
-
-    A classifier that takes the rows of a codec only is asked about those.
-
-    Parameters
-    ----------
-    classifier
-        The model.
-    frame
-        A frame of any library, with at least the columns of the schema.
-    codec
-        How the frame is read for a classifier that takes rows only.
-    """
+def predict_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
+    """Return the class probabilities ``(n, k)`` of the rows of a frame."""
+    # A classifier that takes the rows of a codec only is asked about those.
     if takes_frames(classifier):
         return classifier.predict_frame(frame)
     return classifier.predict_proba(codec.encode(frame))
 
 
-def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
-    """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read.
-
-    A model that is given numbers on the unit range gets them from what was read, and no frame is
-    made for it.
-    """
+def predict_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
+    """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read."""
+    # A model that is given numbers on the unit range gets them from what was read, and no frame is
+    # made for it.
     if not takes_frames(classifier):
         return classifier.predict_proba(read.codec.to_unit(read.raw))
     if classifier.takes_units:
@@ -75,11 +62,9 @@ def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
     return classifier.predict_frame(read.frame)
 
 
-def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Array:
-    """Return what :func:`ask_read_frame` returns, without a frame where a model is known to agree.
-
-    What a person is told in the end comes from frames.
-    """
+def predict_shown(classifier: Classifier, read: ReadFrame) -> Array:
+    """Return what `predict_read_frame` returns, without a frame where a model is known to agree."""
+    # What a person is told in the end comes from frames.
     if not len(read.raw):
         return np.empty((0, len(classifier.classes)))
     if isinstance(classifier, Adapter) and classifier.takes_arrays:
@@ -87,87 +72,48 @@ def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Array:
             return classifier.predict_raw(read.raw)
         except ModelError:
             pass  # as above
-    return ask_read_frame(classifier, read)
+    return predict_read_frame(classifier, read)
 
 
-def ask_about_changes(
+def predict_changed(
     classifier: Classifier, rows: Array, factual: Array, raw: Array, codec: Codec
 ) -> Array:
-    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows.
-
-    A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
-    given numbers on the unit range: a last bit makes no difference to such a model.
-
-    Parameters
-    ----------
-    classifier
-        The model.
-    rows
-        The rows, in the entries of the codec.
-    factual, raw
-        ``(n, f)``, what each row was before, in the entries of the codec and in raw units.
-    codec
-        The features and their scale.
-    """
-    values = given_to_model(classifier, rows, factual, raw, codec)
-    return asked_with(classifier)(values)
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows."""
+    # A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
+    # given numbers on the unit range: a last bit makes no difference to such a model.
+    values = model_inputs(classifier, rows, factual, raw, codec)
+    return predictor_of(classifier)(values)
 
 
-def given_to_model(
+def model_inputs(
     classifier: Classifier, rows: Array, factual: Array, raw: Array | None, codec: Codec
 ) -> Array:
-    """Return rows ``(…, f)`` as a model is asked about them: on the unit range or in raw units.
-
-    Parameters
-    ----------
-    classifier, rows, codec
-        As for :func:`ask_about_changes`.
-    factual, raw
-        What each row was before, in shapes that broadcast to the rows; ``raw`` by default as the
-        codec gives it.
-    """
-    if not takes_frames(classifier):
-        return rows
-    if classifier.takes_units:
+    """Return rows ``(…, f)`` as a model is asked about them: on the unit range or in raw units."""
+    if not takes_frames(classifier) or classifier.takes_units:
         return rows
     before = codec.to_raw(factual) if raw is None else raw
     return codec.raw_of_changes(rows, factual, before)
 
 
-def asked_with(classifier: Classifier) -> Callable[[Array], Array]:
-    """Return what gives class probabilities ``(n, k)`` of what :func:`given_to_model` returned."""
+def predictor_of(classifier: Classifier) -> Callable[[Array], Array]:
+    """Return what gives class probabilities ``(n, k)`` of what :func:`model_inputs` returned."""
     if takes_frames(classifier) and not classifier.takes_units:
         return classifier.predict_raw
     return classifier.predict_proba
 
 
-def ask_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
-    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes.
-
-    A classifier that takes the rows of a codec only is asked about those.
-    """
+def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes."""
+    # A classifier that takes the rows of a codec only is asked about those.
     if takes_frames(classifier):
         return classifier.predict_raw(raw)
     return classifier.predict_proba(codec.to_unit(raw))
 
 
-def ask_with(
+def predict_in_layout(
     ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
 ) -> Answer:
-    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout.
-
-    Parameters
-    ----------
-    ask
-        What asks the model about a frame.
-    frame
-        The frame, which is never given to the model itself: models may write into theirs.
-    codec, layout
-        The features, and the layout of the frames that the model takes.
-    same_levels
-        Whether the model takes levels in the dtypes of its layout only, as LightGBM and XGBoost
-        do: other categories could be read as other levels.
-    """
+    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
     given = Layout.of(frame)
     differing = {name for name in layout.columns if not _same_dtype(name, given, layout)}
     numbers = {feature.name for feature in codec.schema if isinstance(feature, Continuous)}

@@ -1,4 +1,4 @@
-"""The interface of every model: its classes, its probabilities, one decision rule.
+"""The interface of every model: its classes, its probabilities, one decision rule, and labels.
 
 Rows are the codec's: a float64 array ``(n, f)``. Classes are named by their position.
 """
@@ -11,16 +11,112 @@ from numbers import Real
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from proce.arguments import brief
-from proce.arrays import Array, Flags, blocks
-from proce.classifier.decision import decide
-from proce.classifier.missing import name_missing
+from proce.arrays import Array, Flags, Floats, Ints, blocks
+from proce.compiled.kernel import NOBODY, kernel, part
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
 from proce.schema.features.levels import find_level, level_key, shown
 from proce.schema.frames.frame import count_rows
+
+EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
+
+
+def deciding_chance(target: int, threshold: float | None) -> float:
+    """Return from which probability of its target on a model of two classes decides for it."""
+    # Rounded where it is what a threshold leaves: of 0.7 that is 0.3, not 0.30000000000000004.
+    line = EVEN if threshold is None else threshold
+    return line if target == 1 else round(1 - line, 12)
+
+
+def decide(probabilities: Array, threshold: float | None) -> Ints:
+    """Return the predicted class of probabilities ``(…, k)``, as a position."""
+    # Without a threshold the likeliest class, the first of equals; with one, the second of
+    # two classes where its probability reaches the threshold.
+    *shape, n_classes = probabilities.shape
+    said = np.empty(math.prod(shape), np.int64)
+    chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
+    write_said(chances, math.nan if threshold is None else threshold, said)
+    return said.reshape(shape)
+
+
+def likeliest_other(probabilities: Array, target: Array) -> Ints:
+    """Return the likeliest class but the target ``(n,)`` of probabilities ``(n, k)``."""
+    other = np.empty(len(probabilities), np.int64)
+    chances = np.ascontiguousarray(probabilities, np.float64)
+    write_likeliest(chances, target.astype(np.int64), other)
+    return other
+
+
+@kernel
+def write_likeliest(chances: Floats, other_than: Ints, likely: Ints) -> None:
+    """Write the likeliest class but one ``(n,)`` of probabilities ``(n, k)``."""
+    for n in range(len(chances)):
+        likely[n] = likeliest(chances, n, other_than[n])
+
+
+@kernel
+def write_said(chances: Floats, threshold: float, said: Ints) -> None:
+    """Write the class that is said of probabilities ``(n, k)``; see :func:`class_said`."""
+    for n in range(len(chances)):
+        said[n] = class_said(chances, n, threshold)
+
+
+# A row is named by its position: a slice of each would be counted by its owner, which takes longer.
+@part
+def class_said(chances: Floats, n: int, threshold: float) -> int:
+    """Return the class of a row of probabilities ``(n, k)``: the likeliest without a threshold."""
+    if np.isnan(threshold):
+        return likeliest(chances, n, NOBODY)
+    return 1 if chances[n, 1] >= threshold else 0
+
+
+@part
+def likeliest(chances: Floats, n: int, other_than: int) -> int:
+    """Return the first of the likeliest classes but one; a chance that is NaN counts as most."""
+    best = -1
+    for k in range(chances.shape[1]):
+        chance = chances[n, k]
+        if k != other_than and (best < 0 or chance > chances[n, best] or np.isnan(chance)):
+            best = k
+    return best
+
+
+def name_missing(
+    error: ModelError, missing: Array, names: tuple[str, ...], ask: Callable[[Array], object]
+) -> ModelError:
+    """Return an error that names the feature whose missing cells a model refuses."""
+    # Where the model fails for another reason, the error is returned as it is.
+
+    def refuses(position: int) -> bool:
+        try:
+            ask(np.array([position]))
+        except ModelError:
+            return True
+        return False
+
+    complete = np.flatnonzero(~missing.any(1))
+    if not bool(missing.any()) or (len(complete) and refuses(int(complete[0]))):
+        return error
+    alone = missing & (missing.sum(1, keepdims=True) == 1)
+    for feature in np.flatnonzero(alone.any(0)).tolist():
+        row = int(alone[:, feature].astype(np.int32).argmax())
+        if refuses(row):
+            return _refusal(error, f"feature {names[feature]!r} is missing in row {row}")
+    row = int(missing.any(1).astype(np.int32).argmax())
+    listed = ", ".join(repr(names[f]) for f in np.flatnonzero(missing[row]).tolist())
+    return _refusal(error, f"row {row} lacks {listed}")
+
+
+def _refusal(error: ModelError, where: str) -> ModelError:
+    return type(error)(
+        f"{error} The model takes no missing cells there: {where}. Fill the column in, or put an"
+        " imputer in front of the model, in one pipeline."
+    )
+
 
 _BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
 
@@ -35,10 +131,8 @@ class Classifier(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """The probability from which a binary model predicts its second class.
-
-        ``None``: the model predicts the likeliest class.
-        """
+        """The probability from which a binary model predicts its second class."""
+        # ``None``: the model predicts the likeliest class.
 
     def predict_proba(self, rows: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
@@ -98,12 +192,10 @@ class Adapter(ABC):
         return False
 
     def predict_frame(self, frame: Any) -> Array:
-        """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
-
-        The model is given the frame as it is, but for columns that are not of the schema. Where
-        the model cannot take the frame it is given exactly the same values in a frame, an array
-        or a tensor like those of its training rows.
-        """
+        """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64."""
+        # The model is given the frame as it is, but for columns that are not of the schema. Where
+        # the model cannot take the frame it is given exactly the same values in a frame, an array
+        # or a tensor like those of its training rows.
         if count_rows(frame) == 0:
             return np.empty((0, len(self.classes)), dtype=np.float64)
         try:
@@ -118,10 +210,8 @@ class Adapter(ABC):
             ) from error
 
     def predict_raw(self, raw: Array) -> Array:
-        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64.
-
-        Numbers reach the model as they are; levels are given by their codes.
-        """
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64."""
+        # Numbers reach the model as they are; levels are given by their codes.
         if len(raw) == 0:
             return np.empty((0, len(self.classes)), dtype=np.float64)
         return self._probabilities_of_raw(raw)
@@ -146,18 +236,14 @@ class Adapter(ABC):
 def kept_by(
     models: Sequence[Classifier], ask: Callable[[Classifier], Array], target: Array
 ) -> Flags:
-    """Return in which models rows have their target ``(i,)``, ``(m, i)``.
-
-    ``ask`` returns the probabilities ``(i, k)`` that a model gives the rows.
-    """
+    """Return in which models rows have their target ``(i,)``, ``(m, i)``."""
+    # ``ask`` returns the probabilities ``(i, k)`` that a model gives the rows.
     return np.stack([decide(ask(model), model.threshold) == target for model in models])
 
 
 def position_of(label: object, classes: Sequence[Level]) -> int:
-    """Return where a class label stands among the classes; 1 and "1" differ.
-
-    Classes True and False are also named by 1 and 0.
-    """
+    """Return where a class label stands among the classes; 1 and "1" differ."""
+    # Classes True and False are also named by 1 and 0.
     plain = label.item() if isinstance(label, np.generic) else label
     same = [position for position, known in enumerate(classes) if str(known) == str(plain)]
     if isinstance(plain, int | float) and all(isinstance(known, bool) for known in classes):
@@ -191,15 +277,7 @@ def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:
 
 
 def label_values(label: Any, name: str) -> NDArray[Any]:
-    """Return labels as an array; one column counts as a list of them.
-
-    Parameters
-    ----------
-    label
-        The labels, in whatever holds them.
-    name
-        What they are called in the error.
-    """
+    """Return labels as an array; one column counts as a list of them."""
     try:
         values = np.asarray(label)
     except (TypeError, ValueError, RuntimeError) as error:  # ragged, or of another device
@@ -240,3 +318,38 @@ def _plain_class(label: Any, name: str) -> Level:
 def predict_in_blocks(classifier: Classifier, rows: Array) -> Array:
     """Return the class of each of many rows ``(n, f)``, asking about a block of them at a time."""
     return np.concatenate([classifier.predict(block) for block in blocks(rows, _BLOCK_ROWS)])
+
+
+def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Ints]:
+    """Return the sorted classes, and each row's class as a position ``(n,)``."""
+    unique, positions = distinct_labels(label, "label", n_rows)
+    if len(unique) < 2:
+        raise ModelError(
+            f"all {n_rows} labels are {unique.tolist()[0]!r}; expected at least two classes."
+            if len(unique)
+            else "there are no labels; expected at least one row of each class."
+        )
+    return checked_classes(unique, "the label"), positions
+
+
+def distinct_labels(label: Any, name: str, n_rows: int) -> tuple[Array, Ints]:
+    """Return the sorted labels, each once, and which of them each row has, ``(n,)``."""
+    values = label_values(label, name)
+    if values.shape != (n_rows,):
+        raise ModelError(
+            f"{name} has the shape {values.shape} for {n_rows} rows; expected one label for each"
+            " row."
+        )
+    missing = pd.isna(values)
+    if n_missing := int(missing.sum()):
+        raise ModelError(
+            f"{name} has {n_missing:,} missing label{'s' * (n_missing != 1)}; expected one label"
+            f" for each row. Leave these rows out, of which row {int(missing.argmax())} is the"
+            " first, or fill them in."
+        )
+    try:
+        unique, positions = np.unique(values, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise ModelError(f"{name} mixes {' and '.join(kinds)} values; expected one type.") from None
+    return unique, positions.astype(np.int64)

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from proce.arrays import Array, Ints
 from proce.classifier.answer import detach, translate_errors
-from proce.classifier.asking import ask_with
+from proce.classifier.asking import predict_in_layout
 from proce.compiled.cells import CellKind
 from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.errors import ModelError
@@ -29,38 +29,17 @@ FrameFunction = Callable[[Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class InputEncoding:
-    """From rows ``(n, f)`` to a network's input ``(n, w)``.
+    """From rows ``(n, f)`` to a network's input ``(n, w)``."""
 
-    Attributes
-    ----------
-    kind
-        ``"one_hot"``: a column per level. ``"label"``: a level's code as one number, as in
-        the paper.
-    features
-        The features' names.
-    names
-        The columns' names: ``age``, ``job=clerk``, ``age is missing``.
-    source
-        The feature of each column, as a position ``(w,)``.
-    n_levels
-        How many levels of each feature have a column; 0 for a feature that is passed on as one
-        number.
-    is_level
-        Which features have levels ``(f,)``.
-    may_miss
-        Which features have a flag ``(f,)``.
-    range_map
-        The factors and the shifts ``(f,)`` that bring the numbers of the rows to the range of the
-        training rows, which is what networks are trained on; ``None`` for rows that are there.
-    """
-
-    kind: EncodingName
-    features: tuple[str, ...]
-    names: tuple[str, ...]
-    source: Array
-    n_levels: tuple[int, ...]
-    is_level: Array
-    may_miss: Array
+    kind: EncodingName  # ``"one_hot"``: a column per level
+    features: tuple[str, ...]  # the features' names
+    names: tuple[str, ...]  # the columns' names: ``age``, ``job=clerk``, ``age is missing``
+    source: Array  # the feature of each column, as a position ``(w,)``
+    n_levels: tuple[int, ...]  # how many levels of each feature have a column
+    is_level: Array  # which features have levels ``(f,)``
+    may_miss: Array  # which features have a flag ``(f,)``
+    # The factors and the shifts ``(f,)`` that bring the numbers of the rows to the range of the
+    # training rows, which is what networks are trained on; ``None`` for rows that are there
     range_map: tuple[Array, Array] | None = None
 
     @property
@@ -73,10 +52,8 @@ class InputEncoding:
         return self._columns_of(rows, self._cells[0], dtype)
 
     def of_range(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
-        """Return the input ``(n, w)`` for rows whose numbers are on the range of the training rows.
-
-        They are rows of ``codec.by_range``.
-        """
+        """Return the input ``(n, w)`` for rows on the range of the training rows."""
+        # They are rows of ``codec.by_range``.
         return self._columns_of(rows, self._cells[0].without_scale(), dtype)
 
     def _columns_of(self, rows: Array, network: RowNetwork, dtype: DTypeLike) -> Array:
@@ -121,12 +98,10 @@ class InputEncoding:
 
 
 def one_hot(codec: Codec) -> InputEncoding:
-    """Return the default encoding: unit-range numbers, a column per level, missing flags.
-
-    ``one_hot(codec)(codec.encode(frame))`` is the array to train a network of your own on. It is
-    the same whatever the scale of the codec: the unit range is always that from the lowest to the
-    highest value of the training rows.
-    """
+    """Return the default encoding: unit-range numbers, a column per level, missing flags."""
+    # ``one_hot(codec)(codec.encode(frame))`` is the array to train a network of your own on. It is
+    # the same whatever the scale of the codec: the unit range is always that from the lowest to the
+    # highest value of the training rows.
     n_levels = [0 if isinstance(f, Continuous) else len(f.levels) for f in codec.schema]
     return _encoding("one_hot", codec, n_levels)
 
@@ -177,7 +152,7 @@ class FrameEncoding:
         def ask(given: Any) -> Array:
             return self._inputs(given, dtype)
 
-        return ask_with(ask, frame, self.codec, self.codec.layout, same_levels=False)
+        return predict_in_layout(ask, frame, self.codec, self.codec.layout, same_levels=False)
 
     def of_raw(self, raw: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input for rows ``(n, f)`` in raw units, as the function makes it."""

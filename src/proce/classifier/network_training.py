@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from proce.classifier.classifier import read_labels
 from proce.classifier.encoding import EncodingName, as_encoding
-from proce.classifier.labels import read_labels
 from proce.classifier.networks import TrainedNetwork
 from proce.errors import ModelError
 from proce.schema import Codec
@@ -45,35 +45,7 @@ def fit_network(
     settings: TrainingSettings | None = None,
     progress: EpochCallback | None = None,
 ) -> TrainedNetwork:
-    """Train one of the paper's classifiers.
-
-    Parameters
-    ----------
-    codec
-        The codec fitted on the training rows.
-    rows
-        The training rows: a frame, or what the codec made of it.
-    label
-        One label per row: text, whole numbers or true/false. Classes are sorted.
-    architecture
-        ``"first"`` (64-32-16) or ``"second"`` (256-128-64-32-16).
-    encoding
-        ``"one_hot"``, or ``"label"`` as in the paper.
-    balanced
-        Weigh the classes so that each counts the same; probabilities are then those of a
-        population in which the classes are equally frequent.
-    seed
-        The same seed gives the same weights.
-    settings
-        How long and how fast the network learns.
-    progress
-        Called after every epoch; it stops the training by returning False.
-
-    Returns
-    -------
-    TrainedNetwork
-        A classifier with a gradient.
-    """
+    """Train one of the paper's classifiers."""
     if architecture not in HIDDEN_UNITS:
         raise ModelError(f"unknown architecture {architecture!r}; expected 'first' or 'second'.")
     encoded = rows if isinstance(rows, np.ndarray) else codec.encode(rows)

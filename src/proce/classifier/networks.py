@@ -31,21 +31,12 @@ _NORMALISATION_EPSILON = np.float32(1e-5)  # as PyTorch's, added to a variance
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork(Adapter):
-    """One of the paper's networks; the output for a row does not depend on its batch.
+    """One of the paper's networks; the output for a row does not depend on its batch."""
 
-    Attributes
-    ----------
-    weights
-        The arrays of the network and its normalisation, by their names in PyTorch.
-    encoding
-        How rows enter the network.
-    record
-        How the training went.
-    """
-
+    # The arrays of the network and its normalisation, by their names in PyTorch
     weights: Mapping[str, Array] = field(repr=False)
-    encoding: InputEncoding
-    record: TrainingRecord
+    encoding: InputEncoding  # how rows enter the network
+    record: TrainingRecord  # how the training went
 
     @classmethod
     def of(
@@ -57,15 +48,7 @@ class TrainedNetwork(Adapter):
         encoding: EncodingName,
         record: TrainingRecord,
     ) -> "TrainedNetwork":
-        """Return a network from the weights that it has learned.
-
-        Parameters
-        ----------
-        codec, classes, threshold, encoding, record
-            Those of the network.
-        weights
-            As :attr:`weights` has them.
-        """
+        """Return a network from the weights that it has learned."""
         encode = as_encoding(encoding, codec)
         assert isinstance(encode, InputEncoding), "an encoding with a name"
         network = cls(codec, classes, threshold, weights, encode, record)

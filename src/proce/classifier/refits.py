@@ -10,8 +10,7 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
-from proce.classifier.classifier import Classifier, position_of
-from proce.classifier.labels import distinct_labels
+from proce.classifier.classifier import Classifier, distinct_labels, position_of
 from proce.errors import ModelError
 
 _SEED_NAMES = ("random_state", "random_seed")
@@ -20,32 +19,18 @@ _LIST = "give fitted models of your own instead: models=[...]."
 
 @dataclass(frozen=True, eq=False)
 class ModelRefits:
-    """An estimator that is fitted again on rows drawn with replacement; each refit once.
+    """An estimator that is fitted again on rows drawn with replacement; each refit once."""
 
-    The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
-    is a clone of it with the same parameters and a seed of its own.
+    # The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
+    # is a clone of it with the same parameters and a seed of its own.
 
-    Attributes
-    ----------
-    classifier
-        The adapted estimator.
-    rows
-        The training rows ``(n, f)``; empty where they are not known any more.
-    labels
-        The class of each row ``(n,)``, as a position among the classes.
-    threshold
-        The decision threshold that the explainer was given, or ``None``.
-    seed
-        The seed of the draws. The refit with the number k is the same however many there are.
-    kept
-        The refits that were made or loaded so far.
-    """
-
-    classifier: Classifier
-    rows: Array
-    labels: Array
+    classifier: Classifier  # the adapted estimator
+    rows: Array  # the training rows ``(n, f)``; empty where they are not known any more
+    labels: Array  # the class of each row ``(n,)``, as a position among the classes
+    # The decision threshold that the explainer was given, or ``None``
     threshold: float | None = None
-    seed: int = 0
+    seed: int = 0  # the seed of the draws
+    # The refits that were made or loaded so far
     kept: list[Classifier] = field(default_factory=list)
 
     def first(self, n: int) -> tuple[Classifier, ...]:
@@ -84,17 +69,7 @@ class ModelRefits:
 
 
 def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
-    """Return the class of each training row as a position ``(n,)``.
-
-    Parameters
-    ----------
-    label
-        One label for each row, of the model's classes.
-    classifier
-        The model.
-    n_rows
-        How many rows there are.
-    """
+    """Return the class of each training row as a position ``(n,)``."""
     unique, inverse = distinct_labels(label, "y", n_rows)
     try:
         positions = [position_of(value, classifier.classes) for value in unique]
@@ -107,11 +82,9 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
 
 
 def require_same_order(frame: Any, label: Any) -> None:
-    """Refuse labels whose index names the rows of a frame in another order than the frame has.
-
-    Labels belong to rows by position, so such labels would belong to other rows. Labels with any
-    other index, or without one, are taken as they stand.
-    """
+    """Refuse labels whose index names the rows of a frame in another order than the frame has."""
+    # Labels belong to rows by position, so such labels would belong to other rows. Labels with any
+    # other index, or without one, are taken as they stand.
     if not isinstance(frame, pd.DataFrame) or not isinstance(label, pd.Series | pd.DataFrame):
         return
     rows, own = frame.index, label.index
@@ -132,10 +105,8 @@ def can_refit(classifier: Classifier) -> bool:
 
 
 def draw_within_classes(labels: Array, generator: np.random.Generator) -> Array:
-    """Return positions of as many rows as there are, drawn with replacement in each class.
-
-    So no class dies out. ``labels`` are ``(n,)``, of any kind.
-    """
+    """Return positions of as many rows as there are, drawn with replacement in each class."""
+    # So no class dies out. ``labels`` are ``(n,)``, of any kind.
     members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     drawn = [generator.choice(rows, len(rows)) for rows in members]
     return np.concatenate(drawn)

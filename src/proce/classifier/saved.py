@@ -21,7 +21,7 @@ from proce.classifier.answer import Output
 from proce.classifier.classifier import Classifier
 from proce.classifier.encoding import EncodingName, InputEncoding
 from proce.classifier.networks import TrainedNetwork
-from proce.classifier.sklearn_file import estimator_bytes, estimator_of
+from proce.classifier.skops_files import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
 from proce.files import read_bytes, write_bytes
 from proce.paths import path_of
@@ -35,32 +35,17 @@ _SUFFIXES = ".skops (a scikit-learn estimator) or .onnx"
 
 @dataclass(frozen=True, kw_only=True)
 class SavedClassifier:
-    """What is kept of a classifier beside the content of its file.
+    """What is kept of a classifier beside the content of its file."""
 
-    Attributes
-    ----------
-    kind
-        How the model is kept: ``none`` where it is handed over at loading.
-    name
-        The name of the model, for messages.
-    classes, threshold
-        Those of the classifier.
-    adapted
-        Whether the explainer was given a classifier rather than the model itself.
-    encoding, output
-        Those of a network, an ONNX model or a function, where they have a name.
-    training
-        How one of the paper's networks was trained.
-    """
-
-    kind: Kind
-    name: str
-    classes: tuple[Level, ...]
+    kind: Kind  # how the model is kept: ``none`` where it is handed over at loading
+    name: str  # the name of the model, for messages
+    classes: tuple[Level, ...]  # Those of the classifier
     threshold: float | None
-    adapted: bool
+    adapted: bool  # whether the explainer was given a classifier rather than the model itself
+    # Those of a network, an ONNX model or a function, where they have a name
     encoding: EncodingName | None = None
     output: Output | None = None
-    training: TrainingRecord | None = None
+    training: TrainingRecord | None = None  # how one of the paper's networks was trained
 
 
 @dataclass(frozen=True)
@@ -126,19 +111,7 @@ def adapt_given_model(
 
 
 def read_model(path: str | Path) -> Any:
-    """Read a model from a file of its own.
-
-    Parameters
-    ----------
-    path
-        A name that ends in ``.skops`` or ``.onnx``.
-
-    Returns
-    -------
-    Any
-        A fitted estimator, or the bytes of an ONNX model; both are models to
-        :func:`~proce.classifier.as_classifier`.
-    """
+    """Read a model from a file of its own."""
     path = path_of(path)
     _refuse_other_files(path)
     content = read_bytes(path, _MAX_MODEL_BYTES)
@@ -152,15 +125,7 @@ def read_model(path: str | Path) -> Any:
 
 
 def write_model(model: Any, path: str | Path) -> Path:
-    """Write a model to a file of its own, whole or not at all; :func:`read_model` reads it.
-
-    Parameters
-    ----------
-    model
-        A fitted estimator for ``.skops``; the path or the bytes of an ONNX model for ``.onnx``.
-    path
-        The path of the file.
-    """
+    """Write a model to a file of its own, whole or not at all; :func:`read_model` reads it."""
     path = path_of(path)
     _refuse_other_files(path)
     if path.suffix == ".skops":

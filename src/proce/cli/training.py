@@ -29,7 +29,7 @@ class ModelAndRows:
 
 def train_model(kind: str, rows: TrainingData, seed: int, progress: ProgressBars) -> ModelAndRows:
     """Train a model on most of the rows, and note how often it is right on the others."""
-    from proce.classifier.labels import read_labels
+    from proce.classifier.classifier import read_labels
 
     if rows.label is None:
         raise ModelError(f"train:{kind} needs labels; name their column with --label.")

@@ -11,7 +11,7 @@ from proce.cli.console import note, progress_bars
 if TYPE_CHECKING:
     from proce.classifier import Classifier
     from proce.explanation import Context
-    from proce.explanation.receipts.folder import ModelFor
+    from proce.explanation.receipts.verdict import ModelFor
     from proce.schema import Codec
 
 _EXIT_NO_LONGER_TRUE = 1
@@ -59,10 +59,10 @@ def verify(
 
 def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
     """Show what the model says of one receipt now; return whether it is still true."""
-    from proce.classifier.model_sum import model_sum
+    from proce.classifier.skops_files import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as verify_receipt
-    from proce.explanation.receipts.receipt_json import was_changed
+    from proce.explanation.receipts.receipt import was_changed
     from proce.files import read_text
 
     text = read_text(path, "the receipt")
@@ -86,9 +86,9 @@ def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
 
 def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
     """Show which receipts of a folder are no longer true; return whether all still are."""
-    from proce.classifier.model_sum import model_sum
+    from proce.classifier.skops_files import model_sum
     from proce.errors import ReceiptError
-    from proce.explanation.receipts.folder import Standing, check_receipts, receipt_files
+    from proce.explanation.receipts.verdict import Standing, check_receipts, receipt_files
     from proce.schema.features.numerals import counted
 
     paths = receipt_files(folder)

@@ -25,21 +25,11 @@ _CHUNK_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class DataFile:
-    """A published file.
+    """A published file."""
 
-    Attributes
-    ----------
-    path
-        Where the file lies under ``PROCE_DATA`` and in the cache; ``.gz`` may be added there.
-    url
-        Where the file is published, uncompressed.
-    sha256, size
-        The SHA-256 sum and the number of the uncompressed bytes.
-    """
-
-    path: str
-    url: str
-    sha256: str
+    path: str  # where the file lies under ``PROCE_DATA`` and in the cache
+    url: str  # where the file is published, uncompressed
+    sha256: str  # the SHA-256 sum and the number of the uncompressed bytes
     size: int
 
 
@@ -48,23 +38,7 @@ class _DamagedError(Exception):
 
 
 def fetch(file: DataFile, *, timeout_seconds: float = 30, max_seconds: float = 600) -> bytes:
-    """Return the uncompressed bytes of a file, from the nearest place that has it.
-
-    Parameters
-    ----------
-    file
-        What to get.
-    timeout_seconds
-        How long the server may stay silent.
-    max_seconds
-        How long the download may take altogether.
-
-    Raises
-    ------
-    DownloadError
-        If the copy in ``PROCE_DATA`` is damaged, or the file cannot be had from any of the
-        places. A damaged copy in the cache is replaced.
-    """
+    """Return the uncompressed bytes of a file, from the nearest place that has it."""
     data, cache = data_folder(), cache_folder()
     if data is not None and (given := _existing_copy(data, file)):
         try:

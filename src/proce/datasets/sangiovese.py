@@ -44,14 +44,6 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
     In ``recourse_schema`` a grower sets the number of sprouts and of bunches by thinning, and
     chooses the treatment; wood, leaf indices and the composition of the grapes are indirect,
     because they follow from these.
-
-    Parameters
-    ----------
-    treatment
-        ``"T1a"`` to ``"T8b"``; or ``"mixture"``, which draws treatments as frequent as in the
-        trial and makes ``Treatment`` a further feature.
-    n, seed
-        How many rows are drawn, and the seed of the draw.
     """
     network = _network()
     check_choice("sangiovese", "treatment", treatment, (*network["treatments"], MIXTURE))
@@ -91,19 +83,11 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
 
 @dataclass(frozen=True)
 class Regression:
-    """A linear equation whose parameters are one number each, or one for every treatment.
+    """A linear equation whose parameters are one number each, or one for every treatment."""
 
-    Attributes
-    ----------
-    intercept, sd
-        The intercept, and the standard deviation of the noise.
-    coefficients
-        The slope of each cause, by name.
-    """
-
-    intercept: Array
+    intercept: Array  # the intercept, and the standard deviation of the noise
     sd: Array
-    coefficients: Mapping[str, Array]
+    coefficients: Mapping[str, Array]  # the slope of each cause, by name
 
     @classmethod
     def of(cls, name: str, treatment: str) -> "Regression":

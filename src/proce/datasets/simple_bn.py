@@ -30,15 +30,6 @@ def load_simple_bn(label: str = "threshold", n: int = 10_000, seed: int = 0) -> 
     """Draw Simple-BN.
 
     In ``recourse_schema`` x3 is indirect: it follows from x1 and x2.
-
-    Parameters
-    ----------
-    label
-        ``"threshold"``: 1 where the chance is above one half, as in the published file.
-        ``"bernoulli"``: drawn with that chance, as in the paper; no classifier can then be
-        right on more than about 60% of the rows.
-    n, seed
-        How many rows are drawn, and the seed of the draw.
     """
     check_choice("simple_bn", "label", label, ("threshold", "bernoulli"))
     check_draw("simple_bn", n, seed)

@@ -5,8 +5,8 @@ on and what the label asks for are all drawn. There are five kinds of them, see 
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
 
@@ -17,8 +17,67 @@ from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ordered, Stru
 from proce.causal.equations.terms import Parents
 from proce.causal.models.generate import generate
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
-from proce.datasets.world_equations import Response, Scale, Term
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Ordinal, Schema
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of an equation: a weight times a curve in one cause, or in the product of two."""
+
+    causes: tuple[str, ...]  # the names of one or two causes
+    shape: str  # ``straight``, ``square`` or ``saturating``
+    weight: float  # the weight, where every cause counts in standard deviations
+
+    def __call__(self, standard: Parents) -> Array:
+        """Return the summand for standardised causes."""
+        value = standard[self.causes[0]]
+        for cause in self.causes[1:]:
+            value = value * standard[cause]
+        if self.shape == "square":
+            value = (np.square(value) - 1) / 2
+        elif self.shape == "saturating":
+            value = 1.5 * np.tanh(value)
+        return self.weight * value
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The centre and the spread of a feature, by which its values are standardised.
+
+    For levels without an order ``scores`` holds one standardised value for each level.
+    """
+
+    centre: float
+    spread: float
+    scores: tuple[float, ...] = ()
+
+    def __call__(self, values: Array) -> Array:
+        """Return raw values or level codes in standard deviations."""
+        if self.scores:
+            return np.array(self.scores, dtype=np.float64)[values.astype(np.int64)]
+        return (values.astype(np.float64) - self.centre) / self.spread
+
+
+@dataclass(frozen=True)
+class Response:
+    """An equation: a sum of terms in standardised causes, brought to raw units."""
+
+    terms: tuple[Term, ...]  # the summands
+    scales: Mapping[str, Scale]  # the scale of each cause, by name
+    centre: float = 0.0  # what the sum is multiplied by, and where 0 lies
+    gain: float = 1.0
+    # For an effect without an order, the slope of each level's logit in the sum; else empty
+    slopes: tuple[float, ...] = ()
+
+    def __call__(self, parents: Parents) -> Array:
+        """Return the prediction for causes in raw units, or the logits of levels."""
+        standard = {name: self.scales[name](values) for name, values in parents.items()}
+        total = np.stack([term(standard) for term in self.terms]).sum(0)
+        total = self.centre + self.gain * total
+        if self.slopes:
+            return total[..., None] * np.array(self.slopes, dtype=np.float64)
+        return total
+
 
 Kind = Literal["linear", "curved", "mixed", "opposing", "levels"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -37,20 +96,7 @@ _COLOURS = ("red", "green", "blue")
 
 
 def random_world(kind: Kind, world: int = 0, n: int = 6_000, seed: int = 0) -> Dataset:
-    """Draw a world, and people who live in it.
-
-    Parameters
-    ----------
-    kind
-        ``linear``: straight equations between numbers. ``curved``: bends, saturation and products.
-        ``mixed``: curved, with levels among the causes and numbers in steps. ``opposing``: what
-        follows from the main action works against it. ``levels``: some of the effects are levels,
-        with and without an order.
-    world
-        The number of the world, which decides its graph, equations, units and label.
-    n, seed
-        How many people are drawn, and the seed of the draw.
-    """
+    """Draw a world, and people who live in it."""
     check_choice("random world", "kind", kind, KINDS)
     check_draw("random world", n, seed)
     plan = _Plan(kind, world)
@@ -74,22 +120,7 @@ def random_world(kind: Kind, world: int = 0, n: int = 6_000, seed: int = 0) -> D
 
 
 class _Plan:
-    """A world before anybody lives in it.
-
-    Parameters
-    ----------
-    kind, world
-        Those of :func:`random_world`.
-
-    Attributes
-    ----------
-    schema, graph, mechanisms
-        What the features are, what causes what, and how.
-    actionable
-        The names of the features that people can act on.
-    score
-        The equation of the label: from 0 on people are accepted.
-    """
+    """A world before anybody lives in it."""
 
     def __init__(self, kind: Kind, world: int) -> None:
         rng = np.random.default_rng([world, KINDS.index(kind)])

@@ -1,15 +1,26 @@
 """Explanations: the record, its words, tables, pictures and files."""
 
-from proce.explanation.receipts.folder import ReceiptCheck, Standing, check_receipts, receipt_files
-from proce.explanation.receipts.verdict import Verdict, verify
-from proce.explanation.record.context import Context
+from proce.explanation.receipts.verdict import (
+    ReceiptCheck,
+    Standing,
+    Verdict,
+    check_receipts,
+    receipt_files,
+)
+from proce.explanation.record.context import Context, Provenance
 from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
-from proce.explanation.record.diagnosis import Blocker, Diagnosis
-from proce.explanation.record.outcome import Change, Outcome, changes_of, done_by_hand, has_moved
-from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.outcome import (
+    Blocker,
+    Change,
+    Diagnosis,
+    Outcome,
+    changes_of,
+    done_by_hand,
+    has_moved,
+)
 from proce.explanation.record.rows import ExplainedRows
 from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.explanations import Explanations, Receipt
+from proce.explanation.result.explanations import Explanations, Receipt, verify
 from proce.explanation.result.unanswered import unanswered
 
 __all__ = [

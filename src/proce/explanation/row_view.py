@@ -15,8 +15,14 @@ from proce.arrays import Array, cells_differ
 from proce.compiled.copies import groups_of, rounded
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
-from proce.explanation.record.diagnosis import Blocker, Diagnosis, ways_text
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Change, count_actions
+from proce.explanation.record.outcome import (
+    UNKNOWN_CLASS,
+    Blocker,
+    Change,
+    Diagnosis,
+    count_actions,
+    ways_text,
+)
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import (
     ChangedCell,

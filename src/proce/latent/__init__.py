@@ -5,16 +5,20 @@ What learns such a space is loaded when it is first used: learning needs PyTorch
 
 from typing import TYPE_CHECKING
 
-from proce.latent.autoencoder import AutoEncoder, Reconstruction
+from proce.latent.autoencoder import (
+    MAX_WIDTH,
+    AutoEncoder,
+    AutoEncoderSettings,
+    Reconstruction,
+    VariationalAutoEncoder,
+    VariationalSettings,
+)
 from proce.latent.judges import Judges
 from proce.latent.prototype import PrototypeIndex, Prototypes
-from proce.latent.settings import MAX_WIDTH, AutoEncoderSettings, VariationalSettings
-from proce.latent.variational import VariationalAutoEncoder
 from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:
-    from proce.latent.training import fit_autoencoder
-    from proce.latent.variational_training import fit_variational
+    from proce.latent.training import fit_autoencoder, fit_variational
 
 __all__ = [
     "MAX_WIDTH",
@@ -32,7 +36,7 @@ __all__ = [
 
 _LOCATIONS = {
     "fit_autoencoder": "proce.latent.training",
-    "fit_variational": "proce.latent.variational_training",
+    "fit_variational": "proce.latent.training",
 }
 
 

@@ -1,66 +1,136 @@
-"""A latent space for mixed rows: the encoder Q_phi of the paper, its decoder and embeddings.
+"""Latent spaces of mixed rows: the encoder Q_phi of the paper, its decoder and embeddings.
 
-Once learned, an auto-encoder is arrays; :mod:`proce.latent.training` learns it.
+A variational one is conditioned on what never moves, after Pawelczyk, Broelemann and Kasneci 2020
+(arXiv:1910.09398) and the likelihoods by type of Nazabal et al. 2020: numbers are Gaussian with a
+scale of their own, levels categorical, ordinal ones too. Once learned, both are arrays;
+:mod:`proce.latent.training` learns them.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array, Floats, Singles
+from proce.arguments import check_between, check_count, check_fields
+from proce.arrays import Array, Flags, Floats, Singles
+from proce.compiled.cells import CellKind
 from proce.compiled.elementary import softmaxes
-from proce.compiled.row_network import Layer, RowNetwork
+from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.errors import SchemaError
 from proce.latent.columns import NetworkColumns
 from proce.schema import Codec
+from proce.training_settings import TrainingSettings
+
+MAX_WIDTH = 10_000  # of a layer: two of them are joined by 400 MB of weights
+_N_STEPS = 2_000  # of the optimiser, where there are rows enough for them
+_MIN_BATCH, _MAX_BATCH = 64, 256  # rows
+_BATCHES_PER_EPOCH = 64  # where the size of a batch allows it
+_MAX_EPOCHS = 60
+_LEARNING_RATE = 0.02
+_MAX_VARIATIONAL_STEPS = 6_000  # of the optimiser, at most, where no schedule is given
+
+
+@dataclass(frozen=True, slots=True)
+class AutoEncoderSettings:
+    """The size of the latent space, and how it is learned."""
+
+    latent_size: int | None = None  # E of the paper
+    hidden_size: int | None = None  # Width of the hidden layers
+    # The share of cells hidden from the encoder during training, so that it learns to fill them in:
+    # the denoising, and how a missing cell looks
+    masked: float = 0.05
+    # Standard deviation of the noise on numbers during training, on the unit range
+    jitter: float = 0.01
+    training: TrainingSettings | None = None  # how long and how fast
+
+    def __post_init__(self) -> None:
+        check_fields(self, SchemaError)
+        for name, size in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
+            if size is not None:
+                check_count(name, size, SchemaError, maximum=MAX_WIDTH)
+        check_between("masked", self.masked, SchemaError, 0, 1)
+        check_between("jitter", self.jitter, SchemaError, 0)
+
+    @classmethod
+    def paper(cls) -> "AutoEncoderSettings":
+        """Return the authors' latent size, 256."""
+        return cls(latent_size=256)
+
+    def sizes(self, n_features: int) -> tuple[int, int]:
+        """Return the latent and the hidden size for so many features."""
+        latent = self.latent_size or min(64, 4 * n_features)
+        return latent, self.hidden_size or min(256, 2 * latent)
+
+    def schedule(self, n_rows: int) -> TrainingSettings:
+        """Return how long and how fast the network learns from so many rows."""
+        if self.training is not None:
+            return self.training
+        batch_size = min(_MAX_BATCH, max(_MIN_BATCH, n_rows // _BATCHES_PER_EPOCH))
+        n_epochs = max(1, min(_MAX_EPOCHS, round(_N_STEPS * batch_size / n_rows)))
+        return TrainingSettings(
+            n_epochs, batch_size, _LEARNING_RATE, patience=n_epochs, schedule="cosine"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VariationalSettings:
+    """The size of the latent space, and how it is learned."""
+
+    latent_size: int | None = None  # Dimensions of the latent space
+    hidden_size: int = 128  # Width of the two hidden layers on either side
+    # The weight of the divergence from the prior, beside the likelihood of the row; with 1 the loss
+    # is the bound on the evidence
+    kl_weight: float = 0.3
+    # The share of all epochs over which that weight grows from zero, so that latents are used
+    # before they are made alike
+    warm_up: float = 0.3
+    training: TrainingSettings | None = None  # how long and how fast
+
+    def __post_init__(self) -> None:
+        check_fields(self, SchemaError)
+        for name, value in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
+            if value is not None:
+                check_count(name, value, SchemaError, maximum=MAX_WIDTH)
+        if not 0 < self.kl_weight < math.inf:
+            raise SchemaError(f"kl_weight is {self.kl_weight!r}; expected a number above 0.")
+        if not 0 <= self.warm_up <= 1:
+            raise SchemaError(f"warm_up is {self.warm_up!r}; expected a share from 0 to 1.")
+
+    def schedule(self, n_rows: int) -> TrainingSettings:
+        """Return how long and how fast the network learns from so many rows."""
+        if self.training is not None:
+            return self.training
+        batch_size = min(512, max(32, n_rows // 64))
+        n_epochs = max(1, _MAX_VARIATIONAL_STEPS * batch_size // n_rows)
+        patience = max(6, n_epochs // 8)
+        return TrainingSettings(
+            n_epochs, batch_size, 3e-3, patience=patience, halve_after=max(2, patience // 3)
+        )
 
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """The decoded latents of rows: numbers on the unit range, levels as probabilities.
+    """The decoded latents of rows: numbers on the unit range, levels as probabilities."""
 
-    Attributes
-    ----------
-    units
-        ``(…, r)``, the continuous features in the schema's order.
-    probabilities
-        ``(…, levels)`` by the name of each ordinal or categorical feature.
-    """
-
-    units: Singles
+    units: Singles  # ``(…, r)``, the continuous features in the schema's order
+    # ``(…, levels)`` by the name of each ordinal or categorical feature
     probabilities: dict[str, Floats]
 
 
 @dataclass(frozen=True, eq=False)
 class AutoEncoder:
-    """Rows to latents and back; learned by :func:`proce.latent.fit_autoencoder`.
+    """Rows to latents and back; learned by :func:`proce.latent.fit_autoencoder`."""
 
-    What a row gives does not depend on its batch.
+    # What a row gives does not depend on its batch.
 
-    Attributes
-    ----------
-    codec
-        The codec of the rows.
-    weights
-        The learned arrays by name; :meth:`of_weights` makes the same auto-encoder from them.
-    """
-
-    codec: Codec
-    weights: Mapping[str, Singles] = field(repr=False)
+    codec: Codec  # the codec of the rows
+    weights: Mapping[str, Singles] = field(repr=False)  # the learned arrays by name
 
     @classmethod
     def of_weights(cls, codec: Codec, weights: Mapping[str, Singles]) -> "AutoEncoder":
-        """Return an auto-encoder that was learned before.
-
-        Parameters
-        ----------
-        codec
-            The codec of the rows that it was trained on.
-        weights
-            The :attr:`weights` of the learned auto-encoder.
-        """
+        """Return an auto-encoder that was learned before."""
         last = weights.get("encoder.2.weight", np.empty(0, np.float32))
         if last.ndim != 2 or not last.size:
             raise SchemaError("these are not the weights of an auto-encoder.")
@@ -134,3 +204,83 @@ def _shapes(
         f"{half}.2.weight": (n_outputs, hidden_size),
         f"{half}.2.bias": (n_outputs,),
     }
+
+
+LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE = -12.0, 6.0
+_LAYERS = (0, 2, 4)  # positions of the linear layers of either half; ReLU stands between them
+
+
+@dataclass(frozen=True, eq=False)
+class VariationalAutoEncoder:
+    """Rows to distributions of latents, and latents back to rows."""
+
+    # Learned by :func:`proce.latent.fit_variational`. A row is decoded alike in any batch.
+
+    codec: Codec  # the codec of the rows
+    is_given: Flags  # ``(f,)``, which features the network is conditioned on
+    # ``(f,)``, the mean and the standard deviation of the numbers of the rows that it was trained
+    # on; 0 and 1 for levels
+    centre: Floats
+    spread: Floats
+    weights: Mapping[str, Floats] = field(repr=False)  # the learned arrays by name
+
+    @property
+    def latent_size(self) -> int:
+        """How many dimensions the latent space has."""
+        return len(self.weights["encoder.4.bias"]) // 2
+
+    @cached_property
+    def columns(self) -> NetworkColumns:
+        """How rows enter the encoder and leave the decoder."""
+        return NetworkColumns(self.codec, self.centre, self.spread)
+
+    @cached_property
+    def encoder(self) -> RowNetwork:
+        """From rows to the means and the log variances of their latents."""
+        return self._half("encoder", [])
+
+    @cached_property
+    def decoder(self) -> RowNetwork:
+        """From latents and what is given, in one row, to outputs."""
+        weights = self.weights["decoder.0.weight"].T[: self.latent_size]
+        return self._half(
+            "decoder", [CellInput(CellKind.NUMBER, own[None], None) for own in weights]
+        )
+
+    def posterior(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the mean and the log variance ``(…, e)`` of the latents of rows ``(…, f)``."""
+        outputs = self.encoder.outputs(rows).astype(np.float64)
+        mean, log_variance = np.split(outputs, 2, axis=-1)
+        return mean, np.clip(log_variance, LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE)
+
+    def decode(self, latents: Floats, rows: Floats) -> Floats:
+        """Return the likeliest rows ``(…, f)`` of latents ``(…, e)``."""
+        # Given features are those of the rows, which are broadcast to the latents.
+        numbers, logits = self._outputs(latents, rows)
+        decoded = np.broadcast_to(rows, (*latents.shape[:-1], rows.shape[-1])).copy()
+        positions = self.columns.numbers
+        decoded[..., positions] = self.centre[positions] + self.spread[positions] * numbers
+        for name, logit in logits.items():
+            decoded[..., self.codec.schema.position(name)] = logit.argmax(-1)
+        return np.where(self.is_given, rows, decoded)
+
+    def _outputs(self, latents: Floats, rows: Floats) -> tuple[Array, dict[str, Array]]:
+        """Return the decoded latents ``(…, e)``, given the fixed features of rows."""
+        # Numbers are in units of their spread, from their centre; levels are logits.
+        given = np.where(self.is_given, rows, self.columns.unknown)
+        condition = np.broadcast_to(given, (*latents.shape[:-1], given.shape[-1]))
+        outputs = self.decoder.outputs(np.concatenate([latents, condition], axis=-1))
+        return self.columns.split_outputs(outputs.astype(np.float64))
+
+    def _half(self, half: str, before: Sequence[CellInput]) -> RowNetwork:
+        """Return one half; ``before`` are the cells that stand before those of a row."""
+        (weights, bias), *others = [
+            (self.weights[f"{half}.{layer}.weight"], self.weights[f"{half}.{layer}.bias"])
+            for layer in _LAYERS
+        ]
+        cells = self.columns.cell_inputs(
+            weights[:, len(before) :], self.weights["embeddings.weight"]
+        )
+        middle, last = (Layer(*part) for part in others)
+        layers = [middle._replace(is_ramp=True), last]
+        return RowNetwork.of([*before, *cells], bias, True, layers)

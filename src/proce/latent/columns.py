@@ -12,41 +12,12 @@ from proce.schema.bulk import bulk_ends
 
 
 class NetworkColumns:
-    """The inputs and the outputs that all networks on rows share.
+    """The inputs and the outputs that all networks on rows share."""
 
-    A categorical feature enters by its row of an embedding table, an ordinal one by its rank
-    on the unit range, a number as it is, but cut half a range outside of the unit range
-    where the training rows had outliers; a flag per feature says whether it is missing. A
-    number is one output; a feature with levels has one output per level.
-
-    Parameters
-    ----------
-    codec
-        The codec of the rows.
-    centre, spread
-        ``(f,)``: numbers enter from a centre, in units of a spread. By default, and for levels,
-        these are 0 and 1.
-
-    Attributes
-    ----------
-    plain, coded, numbers, levels
-        The positions of the features that enter as they stand in the rows (numbers and ranks), of
-        those that are embedded, of the numbers alone, and of all that have levels.
-    n_levels
-        How many levels each ordinal or categorical feature has, by its name.
-    starts
-        ``(coded,)``, where each categorical feature's levels begin in the table of embeddings.
-    n_embedded, embedding_size
-        How many levels the table has, and how many numbers embed each of them.
-    ends
-        ``(2, f)``, where values are cut.
-    n_inputs, n_outputs
-        How many numbers enter the network for a row, and how many leave it.
-    output_sizes
-        What leaves it: how many numbers, and how many levels of each feature that has some.
-    unknown
-        ``(f,)``, a row of which every cell is missing.
-    """
+    # A categorical feature enters by its row of an embedding table, an ordinal one by its rank
+    # on the unit range, a number as it is, but cut half a range outside of the unit range
+    # where the training rows had outliers; a flag per feature says whether it is missing. A
+    # number is one output; a feature with levels has one output per level.
 
     def __init__(
         self, codec: Codec, centre: Floats | None = None, spread: Floats | None = None
@@ -75,17 +46,8 @@ class NetworkColumns:
         self.n_outputs = sum(self.output_sizes)
 
     def cell_inputs(self, weights: Array, embeddings: Array) -> list[CellInput]:
-        """Return how the cells of each feature enter a first layer, embeddings included.
-
-        A row of weights belongs to each number and level, so that no columns are needed.
-
-        Parameters
-        ----------
-        weights
-            ``(h, w)``, of the first layer.
-        embeddings
-            ``(levels, d)``, the table of all categorical features.
-        """
+        """Return how the cells of each feature enter a first layer, embeddings included."""
+        # A row of weights belongs to each number and level, so that no columns are needed.
         by_column, n_plain, width = weights.T, len(self.plain), self.embedding_size
         flags = by_column[self.n_inputs - len(self.unknown) :]
         cells: dict[int, CellInput] = {}
@@ -115,11 +77,9 @@ class NetworkColumns:
         )
 
     def read(self, rows: Array) -> Floats:
-        """Return the cells ``(n, 2f)`` of rows ``(n, f)``, as a network takes them.
-
-        The first half are the plain cells, then the codes of the others; the second half are flags
-        of missing cells, in the order of the features. A missing cell is 0 but in its flag.
-        """
+        """Return the cells ``(n, 2f)`` of rows ``(n, f)``, as a network takes them."""
+        # The first half are the plain cells, then the codes of the others; the second half are
+        # flags of missing cells, in the order of the features. A missing cell is 0 but in its flag.
         network, columns = self._reader
         cells = np.zeros((len(rows), 2 * len(self.unknown)))
         write_inputs(np.ascontiguousarray(rows, np.float64), network, columns, cells)
@@ -144,10 +104,8 @@ class NetworkColumns:
         return units, dict(zip(self.n_levels, logits, strict=True))
 
     def exact_outputs(self, rows: Array) -> Floats:
-        """Return the outputs ``(n, o)`` that rebuild rows ``(n, f)`` exactly; 0 what is missing.
-
-        Numbers are as in the rows, and each level has a probability.
-        """
+        """Return the outputs ``(n, o)`` that rebuild rows ``(n, f)`` exactly; 0 what is missing."""
+        # Numbers are as in the rows, and each level has a probability.
         hot = [
             rows[:, position, None] == np.arange(n_levels)
             for position, n_levels in zip(self.levels, self.n_levels.values(), strict=True)

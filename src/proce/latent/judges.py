@@ -12,8 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from proce.arrays import Array
-from proce.latent.autoencoder import AutoEncoder
-from proce.latent.settings import AutoEncoderSettings
+from proce.latent.autoencoder import AutoEncoder, AutoEncoderSettings
 from proce.schema import Codec
 from proce.training_settings import TrainingSettings
 
@@ -25,18 +24,11 @@ _EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """The auto-encoders of IM1 and IM2.
+    """The auto-encoders of IM1 and IM2."""
 
-    Attributes
-    ----------
-    by_class
-        For each class, the auto-encoder of the rows predicted as that class.
-    of_all
-        The auto-encoder of all rows.
-    """
-
+    # For each class, the auto-encoder of the rows predicted as that class
     by_class: tuple[AutoEncoder, ...]
-    of_all: AutoEncoder
+    of_all: AutoEncoder  # the auto-encoder of all rows
 
     @classmethod
     def fit(
@@ -49,10 +41,8 @@ class Judges:
         settings: AutoEncoderSettings | None = None,
         seed: int = 10_000,
     ) -> "Judges":
-        """Train the judges on training rows ``(n, f)`` and their predicted classes ``(n,)``.
-
-        ``settings`` without a ``training`` of their own have :data:`JUDGE_TRAINING`.
-        """
+        """Train the judges on training rows ``(n, f)`` and their predicted classes ``(n,)``."""
+        # ``settings`` without a ``training`` of their own have :data:`JUDGE_TRAINING`.
         from proce.latent.training import fit_autoencoder
 
         settings = for_judges(settings or AutoEncoderSettings())
@@ -63,20 +53,16 @@ class Judges:
     def im1(
         self, rows: Array, target: int | Array, own: int | Array, norm: Norm = "squared"
     ) -> Array:
-        """Return IM1 (Eq. 23) of rows ``(i, f)``; lower looks more like the target than before.
-
-        IM1 is the error of the target's auto-encoder over that of the own class's. Classes are
-        positions, one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is
-        the authors' variant.
-        """
+        """Return IM1 (Eq. 23) of rows ``(i, f)``; lower looks more like the target than before."""
+        # IM1 is the error of the target's auto-encoder over that of the own class's. Classes are
+        # positions, one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is
+        # the authors' variant.
         return self.im1_and_im2(rows, target, own, norm)[0]
 
     def im2(self, rows: Array, target: int | Array, norm: Norm = "squared") -> Array:
-        """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
-
-        IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
-        the norm of the row. Classes and norms are those of :meth:`im1`.
-        """
+        """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole."""
+        # IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
+        # the norm of the row. Classes and norms are those of :meth:`im1`.
         return self.im1_and_im2(rows, target, target, norm)[1]
 
     def im1_and_im2(

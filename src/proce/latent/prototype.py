@@ -20,33 +20,14 @@ _ROUNDING_EPSILONS = 64  # machine epsilons by which the product form of a dista
 
 @dataclass(frozen=True)
 class Prototypes:
-    """The prototypes of some rows.
+    """The prototypes of some rows."""
 
-    Attributes
-    ----------
-    latents
-        ``(q, e)``, the mean latent of the neighbours (Eq. 5).
-    neighbours
-        ``(q, k)``, their positions among the training rows, the nearest first; there are fewer
-        than were asked for where the class has fewer rows.
-    """
-
-    latents: Array
-    neighbours: Array
+    latents: Array  # ``(q, e)``, the mean latent of the neighbours (Eq. 5)
+    neighbours: Array  # ``(q, k)``, their positions among the training rows, the nearest first
 
 
 class PrototypeIndex:
-    """Training latents by predicted class, searched exactly.
-
-    Parameters
-    ----------
-    latents
-        ``(n, e)`` of the training rows.
-    predicted
-        ``(n,)``, each row's predicted class as a position in ``classes``.
-    classes
-        The labels, for messages.
-    """
+    """Training latents by predicted class, searched exactly."""
 
     def __init__(self, latents: Array, predicted: Array, classes: Sequence[Level]) -> None:
         self.classes = tuple(classes)
@@ -68,17 +49,7 @@ class PrototypeIndex:
         return latents[order], predicted[order]
 
     def prototype(self, latent: Array, target: int, n_neighbours: int) -> Prototypes:
-        """Return the prototypes of latents ``(q, e)`` for a class.
-
-        Parameters
-        ----------
-        latent
-            The latents of the rows to explain.
-        target
-            The class, as a position in ``classes``.
-        n_neighbours
-            K of the paper; a class with fewer rows gives all it has.
-        """
+        """Return the prototypes of latents ``(q, e)`` for a class."""
         members, rows, norms = (part[target] for part in (self._latents, self._rows, self._norms))
         if not len(rows):
             raise ModelError(
@@ -93,12 +64,10 @@ class PrototypeIndex:
 
 
 def _nearest(queries: Array, members: Array, norms: Array, count: int) -> Ints:
-    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier.
-
-    The product form of the distance is fast but rounds. It says which members could be among the
-    nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
-    of the members.
-    """
+    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier."""
+    # The product form of the distance is fast but rounds. It says which members could be among the
+    # nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
+    # of the members.
     own = np.square(queries).sum(-1, keepdims=True)  # (q, 1)
     rough = queries @ members.T  # (q, n)
     rough *= -2

@@ -11,7 +11,7 @@ import pandas as pd
 
 from proce.arguments import brief
 from proce.arrays import Array, cells_differ
-from proce.classifier import ask_read_frame, decide
+from proce.classifier import decide, predict_read_frame
 from proce.errors import GraphError, SchemaError
 from proce.explanation.words.values import level_text, name_text, value_text
 from proce.methods.calls.rules import broken_rules
@@ -88,10 +88,10 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
     values = codec.raw_of_changes(rows, factual, raw)
     told = ReadFrame.holding(codec, values, Layout.of(row))
     shown, frame = codec.to_unit(told.raw), told.frame
-    chances = ask_read_frame(classifier, told)[0]
+    chances = predict_read_frame(classifier, told)[0]
     before, after = (
         int(decide(answer, classifier.threshold))
-        for answer in (ask_read_frame(classifier, read)[0], chances)
+        for answer in (predict_read_frame(classifier, read)[0], chances)
     )
     moved = cells_differ(shown, factual)[0] & ~acted_on
     followed = [feature for feature, has_moved in zip(schema, moved, strict=True) if has_moved]

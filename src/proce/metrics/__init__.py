@@ -2,14 +2,13 @@
 
 from proce.latent import Judges
 from proce.metrics.evaluate import evaluate
-from proce.metrics.evaluation import Evaluation
-from proce.metrics.measures import MEASURES, Measure
+from proce.metrics.evaluation import MEASURES, Evaluation, Measure
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import categorical_proximity, continuous_proximity
 from proce.metrics.recourse import Recourse, recourse
-from proce.metrics.robustness import bootstrap_refits
 from proce.metrics.validity import (
     CausalValidity,
+    bootstrap_refits,
     causal_constraint_validity,
     target_class_validity,
 )

@@ -15,7 +15,7 @@ from proce.arrays import Array, blocks, expand
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.errors import RuleError
-from proce.metrics.deeds import Candidates, People, can_act, grid_of
+from proce.metrics.interventions import Candidates, People, can_act, grid_of
 from proce.schema import Rule
 from proce.schema.rules.rule import program_of
 
@@ -30,26 +30,16 @@ _BLOCK = 200_000  # candidates that the model is asked about at a time
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """For whom a way exists in the true world, and that way.
+    """For whom a way exists in the true world, and that way."""
 
-    Attributes
-    ----------
-    exist
-        ``(i,)``, whether a way was found.
-    by_hand
-        ``(i, f)``, what the person sets or holds.
-    reached
-        ``(i, f)``, where the way leads; the row itself where none was found.
-    """
-
-    exist: Array
-    by_hand: Array
-    reached: Array
+    exist: Array  # ``(i,)``, whether a way was found
+    by_hand: Array  # ``(i, f)``, what the person sets or holds
+    reached: Array  # ``(i, f)``, where the way leads; the row itself where none was found
 
 
 def find_ways(
-    factual: Array,
-    target: Array,
+    factual: Array,  # ``(i, f)``, the rows
+    target: Array,  # ``(i,)``, the wanted classes
     truth: StructuralCausalModel,
     classifier: Classifier,
     rules: Sequence[Rule] = (),
@@ -57,25 +47,7 @@ def find_ways(
     seed: int = 0,
     keys: Array | None = None,
 ) -> Ways:
-    """Find for each row a way to its target in the true world, as far as there is one.
-
-    Parameters
-    ----------
-    factual
-        ``(i, f)``, the rows.
-    target
-        ``(i,)``, the wanted classes.
-    truth
-        The true equations, over the codec of the rows; its schema says what is allowed. A number
-        may go as far as any training row, and time may pass, however long.
-    classifier
-        The model.
-    rules
-        The rules that hold for everybody, none of which needs an equation.
-    seed, keys
-        Of the noise that a row alone does not determine, as for
-        :meth:`~proce.causal.StructuralCausalModel.abduct`.
-    """
+    """Find for each row a way to its target in the true world, as far as there is one."""
     if any(rule.dependence for rule in rules):
         raise RuleError("find_ways was given a rule with ~>; what follows is computed, not asked.")
     keys = np.arange(len(factual)) if keys is None else keys
@@ -97,10 +69,9 @@ def find_ways(
 
 
 class _Search:
-    """The search for all people at once; every random number is the same for all of them.
+    """The search for all people at once; every random number is the same for all of them."""
 
-    Who has found a way searches no further. What a person finds does not depend on the others.
-    """
+    # Who has found a way searches no further. What a person finds does not depend on the others.
 
     def __init__(self, people: People, generator: np.random.Generator) -> None:
         self.people, self.generator = people, generator
@@ -123,29 +94,33 @@ class _Search:
     def draw(self, n: int) -> Candidates:
         """Draw ways that do something with few or many of the features."""
         share = self._uniforms(n, 1)
-        deed = (self._uniforms(n) < share) * (1 + (self._uniforms(n) < 0.15).astype(np.int64))
-        return Candidates((deed * self._acts)[None], self._uniforms(n)[None])
+        intervention = (self._uniforms(n) < share) * (
+            1 + (self._uniforms(n) < 0.15).astype(np.int64)
+        )
+        return Candidates((intervention * self._acts)[None], self._uniforms(n)[None])
 
     def children(self, step: float) -> Candidates:
-        """Vary the best ways so far: numbers by about a step, levels and deeds now and then."""
+        """Vary the best ways so far: numbers by about a step, all else now and then."""
         parents = self.generator.integers(_N_BEST, size=_N_CHILDREN)
-        deed, place = (
-            self._best.deed[self.open][:, parents],
+        intervention, place = (
+            self._best.intervention[self.open][:, parents],
             self._best.place[self.open][:, parents],
         )
         gap = step * self.generator.normal(size=place.shape[1:])
         varied = self._uniforms(_N_CHILDREN) < 0.5
         moved = np.where(self._is_number, np.clip(place + gap, 0, 1), self._uniforms(_N_CHILDREN))
         place = np.where(varied, moved, place)
-        drawn = self.generator.integers(3, size=deed.shape[1:])
-        deed = np.where((self._uniforms(_N_CHILDREN) < 0.1) & self._acts, drawn, deed)
-        return Candidates(deed, place)
+        drawn = self.generator.integers(3, size=intervention.shape[1:])
+        intervention = np.where(
+            (self._uniforms(_N_CHILDREN) < 0.1) & self._acts, drawn, intervention
+        )
+        return Candidates(intervention, place)
 
     def try_all(self, candidates: Candidates) -> None:
         """Follow ways of all people who have none yet, and keep the best of them."""
         if not len(self.open):
             return
-        n_people = max(1, _BLOCK // candidates.deed.shape[1])
+        n_people = max(1, _BLOCK // candidates.intervention.shape[1])
         still_open = []
         for block in blocks(np.arange(len(self.open)), n_people):
             still_open.append(self._try(self.open[block], candidates.of(block)))
@@ -158,15 +133,16 @@ class _Search:
         found = lack[lines, first] == 0
         self.reached[people[found]] = reached[lines, first][found]
         self.by_hand[people[found]] = by_hand[lines, first][found]
-        deed, place = (
-            np.broadcast_to(part, reached.shape) for part in (candidates.deed, candidates.place)
+        intervention, place = (
+            np.broadcast_to(part, reached.shape)
+            for part in (candidates.intervention, candidates.place)
         )
-        deed = np.concatenate([self._best.deed[people], deed], axis=1)
+        intervention = np.concatenate([self._best.intervention[people], intervention], axis=1)
         place = np.concatenate([self._best.place[people], place], axis=1)
         lack = np.concatenate([self._lack[people], lack], axis=1)
         order = np.argsort(lack, axis=-1, kind="stable")[:, :_N_BEST]
-        index = expand(order[..., None], -1, -1, deed.shape[-1])
-        self._best.deed[people] = np.take_along_axis(deed, index, 1)
+        index = expand(order[..., None], -1, -1, intervention.shape[-1])
+        self._best.intervention[people] = np.take_along_axis(intervention, index, 1)
         self._best.place[people] = np.take_along_axis(place, index, 1)
         self._lack[people] = np.take_along_axis(lack, order, 1)
         return people[~found]

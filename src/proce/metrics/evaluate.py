@@ -8,13 +8,12 @@ import numpy as np
 
 from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
-from proce.classifier import Classifier, ask_frame, kept_by
+from proce.classifier import Classifier, kept_by, predict_frame
 from proce.explanation import Explanations
 from proce.latent import Judges
-from proce.metrics.columns import CounterfactualColumns
-from proce.metrics.diversity import features_touched, pairwise_distance
 from proce.metrics.evaluation import Evaluation
 from proce.metrics.inputs import (
+    CounterfactualColumns,
     RuleWithPredictors,
     check_call,
     read_equations,
@@ -27,7 +26,14 @@ from proce.metrics.inputs import (
     read_strict_rules,
 )
 from proce.metrics.neighbourhood import Neighbourhood
-from proce.metrics.proximity import levels_kept, mad_l1, robust_distance, squared_gap
+from proce.metrics.proximity import (
+    features_touched,
+    levels_kept,
+    mad_l1,
+    pairwise_distance,
+    robust_distance,
+    squared_gap,
+)
 from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.metrics.validity import Reading, constraint_states
 from proce.schema import Codec, MixedDistance, Schema
@@ -132,15 +138,13 @@ def evaluate(
 def _have_target(
     result: Explanations, columns: CounterfactualColumns, models: Sequence[Classifier]
 ) -> Array:
-    """Return flags ``(m, c)``: a model says the target of the frame that the result gives.
-
-    The function ``target_class_validity`` asks about rows; the frame is what people get, to the
-    last bit.
-    """
+    """Return flags ``(m, c)``: a model says the target of the frame that the result gives."""
+    # The function ``target_class_validity`` asks about rows; the frame is what people get, to the
+    # last bit.
     if not len(columns):
         return np.zeros((len(models), 0), dtype=np.bool_)
     frame, codec = result.counterfactuals(), result.context.codec.by_range
-    return kept_by(models, lambda model: ask_frame(model, frame, codec), columns.target)
+    return kept_by(models, lambda model: predict_frame(model, frame, codec), columns.target)
 
 
 def _proximity(

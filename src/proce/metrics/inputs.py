@@ -1,11 +1,13 @@
-"""The inputs of ``evaluate``, each checked against the result that is measured."""
+"""The inputs of ``evaluate``: the result as columns, and all else checked against it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from proce.arguments import kind_name
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
@@ -17,7 +19,7 @@ from proce.errors import (
     SchemaError,
     SearchError,
 )
-from proce.explanation import Context, Explanations
+from proce.explanation import Change, Context, Explanations, Outcome, done_by_hand
 from proce.latent import Judges
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.objective import EffectPredictor, fit_effect, has_causes
@@ -25,6 +27,85 @@ from proce.schema import Codec, Rule, Schema
 from proce.schema.features.levels import shown
 from proce.schema.rules.dependence import Mechanism
 from proce.streams import check_seed
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualColumns:
+    """Every counterfactual of a result, in the order of the result."""
+
+    # Rows that have the target class already needed no counterfactual and are not here.
+
+    # ``(i,)``, the positions in their frame of the rows that needed a counterfactual
+    searched: Array
+    # ``(c,)``, the row that each counterfactual belongs to, as a position in ``searched``
+    owner: Array
+    rank: Array  # ``(c,)``, the rank of each counterfactual of its row; 1 is the recommended one
+    factual: Array  # ``(c, f)``, the rows before and after
+    rows: Array
+    changes: Array  # ``(c, f)``, a ``Change`` for each cell
+    # ``(c, f)``, what the person does: actions, holds, and changes that carry no mark
+    by_hand: Array
+    losses: Array  # ``(c, 3)``; see :class:`proce.losses.Loss`
+    # ``(c,)``, the class that the model gives the row, and the wanted one, as positions
+    predicted: Array
+    target: Array
+
+    @classmethod
+    def of(cls, result: Explanations) -> "CounterfactualColumns":
+        """Return the columns of a result."""
+        record = result.rows
+        searched = np.flatnonzero(record.outcomes != Outcome.ALREADY_TARGET.code)
+        ways = record.counterfactuals.owned_by(searched)
+        owner = searched[ways.owner]
+        factual = record.factual[owner]
+        changed = cells_differ(ways.rows, factual)
+        unmarked = (ways.changes == Change.NONE) & changed
+        return cls(
+            searched=record.positions[searched],
+            owner=ways.owner,
+            rank=ways.ranks(),
+            factual=factual,
+            rows=ways.rows,
+            changes=ways.changes,
+            by_hand=done_by_hand(ways.changes) | unmarked,
+            losses=ways.losses,
+            predicted=record.predicted[owner],
+            target=record.target[owner],
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def counts(self) -> Array:
+        """How many counterfactuals each searched row has, ``(i,)``."""
+        return np.bincount(self.owner, minlength=len(self.searched))
+
+    @property
+    def frame_row(self) -> Array:
+        """The position in its frame of each counterfactual's row, ``(c,)``."""
+        return self.searched[self.owner]
+
+    def on_range(self, codec: Codec) -> "CounterfactualColumns":
+        """Return the same with the rows in the entries of ``codec.by_range``."""
+        factual, rows = codec.on_range(self.factual), codec.on_range(self.rows)
+        return replace(self, factual=factual, rows=rows)
+
+    def take(self, which: Array) -> "CounterfactualColumns":
+        """Return some of the counterfactuals, by flags or positions; ``searched`` stays whole."""
+        return replace(
+            self,
+            owner=self.owner[which],
+            rank=self.rank[which],
+            factual=self.factual[which],
+            rows=self.rows[which],
+            changes=self.changes[which],
+            by_hand=self.by_hand[which],
+            losses=self.losses[which],
+            predicted=self.predicted[which],
+            target=self.target[which],
+        )
+
 
 RuleWithPredictors = tuple[Rule, Mapping[str, Mechanism]]
 
@@ -139,11 +220,9 @@ def read_strict_rules(
     train: Array | None,
     seed: int,
 ) -> tuple[RuleWithPredictors, ...] | None:
-    """Return rules with the predictor of each effect; ``None`` where one cannot be had.
-
-    The predictor is the true equation; or that of the graph, fitted here where the graph has no
-    equations; or one fitted on the causes that the rule names.
-    """
+    """Return rules with the predictor of each effect; ``None`` where one cannot be had."""
+    # The predictor is the true equation; or that of the graph, fitted here where the graph has no
+    # equations; or one fitted on the causes that the rule names.
     known = [truth, _read_graph(graph, codec)]
     bound: list[RuleWithPredictors] = []
     for rule in rules:

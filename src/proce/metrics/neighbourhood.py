@@ -17,26 +17,15 @@ _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with the
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """The training rows that a model puts in each class, and how dense they lie.
+    """The training rows that a model puts in each class, and how dense they lie."""
 
-    Distances are Gower's. Densities are of *distinct* rows: people with the same values would make
-    a place infinitely dense.
+    # Distances are Gower's. Densities are of *distinct* rows: people with the same values would
+    # make a place infinitely dense.
 
-    Attributes
-    ----------
-    codec
-        The codec of the rows.
-    members
-        For each class, its distinct rows ``(n, f)``.
-    seed
-        The seed of the draw of ``max_rows``.
-    max_rows
-        Densities are computed from this many rows of a class, drawn at random where it has more.
-    """
-
-    codec: Codec
-    members: tuple[Array, ...]
-    seed: int = 0
+    codec: Codec  # the codec of the rows
+    members: tuple[Array, ...]  # for each class, its distinct rows ``(n, f)``
+    seed: int = 0  # the seed of the draw of ``max_rows``
+    # Densities are computed from this many rows of a class, drawn at random where it has more
     max_rows: int = _MAX_ROWS
     _crowds: dict[int, "_Crowd"] = field(default_factory=dict, init=False, repr=False)
 
@@ -44,43 +33,27 @@ class Neighbourhood:
     def fit(
         cls,
         codec: Codec,
-        rows: Array,
-        predicted: Array,
+        rows: Array,  # (n, f)
+        predicted: Array,  # (n, f)
         n_classes: int,
         *,
         seed: int = 0,
         max_rows: int = _MAX_ROWS,
     ) -> "Neighbourhood":
-        """Return the neighbourhood of training rows.
-
-        Parameters
-        ----------
-        codec
-            The codec of the rows.
-        rows, predicted
-            The training rows ``(n, f)``, and the class that the model puts each in ``(n,)``.
-        n_classes
-            How many classes the model has.
-        seed, max_rows
-            Densities are computed from at most ``max_rows`` rows of a class, drawn by ``seed``.
-        """
+        """Return the neighbourhood of training rows."""
         classes = (rows[predicted == label] for label in range(n_classes))
         return cls(codec, tuple(own[distinct(own)] for own in classes), seed, max_rows)
 
     def nearest(self, rows: Array, target: Array) -> Array:
-        """Return the distance of each row to the nearest training row of its target, ``(i,)``.
-
-        ``target`` holds classes as positions. NaN for a class without training rows.
-        """
+        """Return the distance of each row to the nearest training row of its target, ``(i,)``."""
+        # ``target`` holds classes as positions. NaN for a class without training rows.
         return self._by_class(rows, target, self._nearest_distances)
 
     def outlier_factor(self, rows: Array, target: Array) -> Array:
-        """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``.
-
-        The factor says how much less dense the training rows of the target lie around a row than
-        around its 20 nearest neighbours: it is about 1 among them, and more outside. It is NaN for
-        a class of fewer than two rows.
-        """
+        """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``."""
+        # The factor says how much less dense the training rows of the target lie around a row than
+        # around its 20 nearest neighbours: it is about 1 among them, and more outside. It is NaN
+        # for a class of fewer than two rows.
         return self._by_class(rows, target, self._outlier_factors)
 
     def _by_class(self, rows: Array, target: Array, measure: _ClassMeasure) -> Array:
@@ -108,21 +81,11 @@ class Neighbourhood:
 
 
 class _Crowd(NamedTuple):
-    """Rows, and how dense each of them lies among its neighbours.
+    """Rows, and how dense each of them lies among its neighbours."""
 
-    Attributes
-    ----------
-    rows
-        ``(n, f)``, distinct rows, two at least.
-    reach
-        ``(n,)``, how far the farthest neighbour of each is.
-    density
-        ``(n,)``, the local reachability density of each.
-    """
-
-    rows: Array
-    reach: Array
-    density: Array
+    rows: Array  # ``(n, f)``, distinct rows, two at least
+    reach: Array  # ``(n,)``, how far the farthest neighbour of each is
+    density: Array  # ``(n,)``, the local reachability density of each
 
     @classmethod
     def of(cls, gower: MixedDistance, rows: Array) -> "_Crowd":

@@ -10,85 +10,50 @@ from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
 from proce.losses import Loss
-from proce.metrics.columns import CounterfactualColumns
-from proce.metrics.means import mean_of
-from proce.metrics.true_world import limits_in_truth, outcome_on_step, reach
+from proce.metrics.inputs import CounterfactualColumns
+from proce.metrics.interventions import limits_in_truth, outcome_on_step, reach
+from proce.metrics.proximity import mean_of
 from proce.objective.terms import obey_limits
 from proce.schema import Codec, MixedDistance
 
 
 @dataclass(frozen=True, slots=True)
 class Recourse:
-    """What became of the advice to the rows that needed some.
+    """What became of the advice to the rows that needed some."""
 
-    A value that is not defined because there are no such rows is NaN.
+    # A value that is not defined because there are no such rows is NaN.
 
-    Attributes
-    ----------
-    success
-        The share of rows whose recommended actions are all allowed and, taken in the true world,
-        lead to the target.
-    broken_promises
-        Of the rows with a counterfactual, the share whose actions do not succeed.
-    abstentions
-        The share of rows without a counterfactual.
-    n_actions, n_holds
-        The mean numbers of actions and holds of a counterfactual; the measure ``n_actions`` of
-        :func:`~proce.evaluate` is their sum.
-    cost
-        The mean distance of the counterfactuals, by the measure of the method itself.
-    consequence_error
-        The mean absolute error of the predicted consequences on the unit range, over numbers that
-        truly follow from an action.
-    naive_error
-        The same for the prediction that nothing else moves.
-    """
-
+    # The share of rows whose recommended actions are all allowed and, taken in the true world, lead
+    # to the target
     success: float
+    # Of the rows with a counterfactual, the share whose actions do not succeed
     broken_promises: float
-    abstentions: float
-    n_actions: float
+    abstentions: float  # the share of rows without a counterfactual
+    n_actions: float  # the mean numbers of actions and holds of a counterfactual
     n_holds: float
-    cost: float
+    cost: float  # the mean distance of the counterfactuals, by the measure of the method itself
+    # The mean absolute error of the predicted consequences on the unit range, over numbers that
+    # truly follow from an action
     consequence_error: float
-    naive_error: float
+    naive_error: float  # the same for the prediction that nothing else moves
 
 
 @dataclass(frozen=True, eq=False)
 class TakenActions:
-    """What becomes of people who act on their counterfactuals, in the true world.
+    """What becomes of people who act on their counterfactuals, in the true world."""
 
-    Attributes
-    ----------
-    reached
-        ``(c, f)``, the rows that the people end at.
-    cost
-        ``(c,)``, the sum over actions and holds of the distance, on the unit range, to where the
-        feature would be without them: its old value, or where its causes lead. Another level
-        costs 1.
-    """
-
-    reached: Array
+    reached: Array  # ``(c, f)``, the rows that the people end at
+    # ``(c,)``, the sum over actions and holds of the distance, on the unit range, to where the
+    # feature would be without them: its old value, or where its causes lead. Another level costs 1
     cost: Array
 
 
 def take_actions(
     columns: CounterfactualColumns, truth: StructuralCausalModel, seed: int = 0
 ) -> TakenActions:
-    """Take the actions of counterfactuals in the true equations, with each person's own noise.
-
-    A change that a method marks as a consequence is not carried out: it comes about by the
-    equations, or it does not. A method that knows no causes marks every change as an action.
-
-    Parameters
-    ----------
-    columns
-        The counterfactuals.
-    truth
-        The true equations, over the codec of the result.
-    seed
-        The seed of the noise that the row alone does not determine.
-    """
+    """Take the actions of counterfactuals in the true equations, with each person's own noise."""
+    # A change that a method marks as a consequence is not carried out: it comes about by the
+    # equations, or it does not. A method that knows no causes marks every change as an action.
     factual, by_hand = columns.factual, columns.by_hand
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
     ways = columns.rows[:, None], residual, by_hand[:, None]
@@ -104,11 +69,9 @@ def take_actions(
 
 
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
-    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
-
-    :func:`~proce.metrics.true_world.limits_in_truth` says what that is. What follows may end
-    anywhere; whatever else moved was done, by whichever method, marked as an action or not.
-    """
+    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand."""
+    # :func:`~proce.metrics.interventions.limits_in_truth` says what that is. What follows may end
+    # anywhere; whatever else moved was done, by whichever method, marked as an action or not.
     factual, by_hand = columns.factual, columns.by_hand[:, None]
     limits = limits_in_truth(codec, factual)
     done = np.where(by_hand, columns.rows[:, None], factual[:, None])
@@ -124,19 +87,7 @@ def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Cl
 def recourse(
     result: Explanations, truth: StructuralCausalModel, classifier: Classifier, seed: int = 0
 ) -> Recourse:
-    """Take each recommended action set in the true world and ask the model again.
-
-    Parameters
-    ----------
-    result
-        Rows that already have the target class do not count.
-    truth
-        The true equations, over the codec of the result; its schema says what is allowed.
-    classifier
-        The model that was explained.
-    seed
-        The seed of the noise that the row alone does not determine.
-    """
+    """Take each recommended action set in the true world and ask the model again."""
     columns = CounterfactualColumns.of(result)
     columns = columns.take(columns.rank == 1)
     n_searched = len(columns.searched)

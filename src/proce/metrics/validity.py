@@ -1,18 +1,20 @@
-"""Whether the class is reached (Eq. 19), and whether effects follow their causes (Eq. 20).
+"""Whether the class is reached (Eq. 19), effects follow causes (Eq. 20), and new models agree.
 
 Rows without a counterfactual count as failures: they never leave the denominator.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proce.arrays import Array
 from proce.classifier import Classifier
-from proce.errors import RuleError
-from proce.metrics.means import mean_of
+from proce.classifier.refits import draw_within_classes
+from proce.errors import ModelError, RuleError
+from proce.metrics.proximity import mean_of
 from proce.schema import Rule
 from proce.schema.rules.dependence import Mechanism, direction
 from proce.schema.rules.rule import changes_of, moves_of
@@ -24,23 +26,10 @@ Reading = Literal["direction", "strict"]
 def target_class_validity(
     classifier: Classifier, rows: Array, found: Array, target: Array
 ) -> float:
-    """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
-
-    The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
-    frame that people get, which holds a value as it came in where an entry may be off by its last
-    bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
-
-    Parameters
-    ----------
-    classifier
-        The model, which is asked again.
-    rows
-        ``(i, f)``, the counterfactual of each row that has one.
-    found
-        ``(i,)``, whether a row has a counterfactual.
-    target
-        ``(i,)``, the wanted classes as positions.
-    """
+    """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19)."""
+    # The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
+    # frame that people get, which holds a value as it came in where an entry may be off by its last
+    # bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
     reached = np.zeros_like(found, dtype=np.bool_)
     if bool(found.any()):
         reached[found] = classifier.predict(rows[found]) == target[found]
@@ -49,54 +38,29 @@ def target_class_validity(
 
 @dataclass(frozen=True, slots=True)
 class CausalValidity:
-    """%Ccv (Eq. 20) as shares of all rows.
+    """%Ccv (Eq. 20) as shares of all rows."""
 
-    Attributes
-    ----------
-    valid
-        The share of rows with a counterfactual that breaks no condition.
-    triggered
-        The share of rows with a counterfactual that triggers some condition.
-    satisfied
-        Of these, the share whose counterfactual breaks no condition; NaN where there are none.
-    """
-
-    valid: float
-    triggered: float
-    satisfied: float
+    valid: float  # the share of rows with a counterfactual that breaks no condition
+    triggered: float  # the share of rows with a counterfactual that triggers some condition
+    satisfied: float  # Of these, the share whose counterfactual breaks no condition
 
 
 def causal_constraint_validity(
     rules: Sequence[Rule],
-    factual: Array,
+    factual: Array,  # ``(i, f)``, the rows before and after
     rows: Array,
-    found: Array,
+    found: Array,  # ``(i,)``, whether a row has a counterfactual
     *,
     reading: Reading = "direction",
     mechanisms: Mapping[str, Mechanism] | None = None,
 ) -> CausalValidity:
-    """Return the share of rows whose counterfactual obeys the conditions.
-
-    A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
-    satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
-    as the prediction of its mechanism does. In both readings it is not triggered where a cell that
-    it names is missing, nor strictly where nothing is predicted. A rule of a search asks for a move
-    of 0.002 of the unit range; here any that is not rounding counts. Any other rule is triggered by
-    its premise, if it has one, and satisfied where it holds.
-
-    Parameters
-    ----------
-    rules
-        The conditions.
-    factual, rows
-        ``(i, f)``, the rows before and after.
-    found
-        ``(i,)``, whether a row has a counterfactual.
-    reading
-        How conditions with ``~>`` are read.
-    mechanisms
-        For the strict reading, by effect: the true mechanism, or one fitted for the evaluation.
-    """
+    """Return the share of rows whose counterfactual obeys the conditions."""
+    # A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
+    # satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
+    # as the prediction of its mechanism does. In both readings it is not triggered where a cell
+    # that it names is missing, nor strictly where nothing is predicted. A rule of a search asks for
+    # a move of 0.002 of the unit range; here any that is not rounding counts. Any other rule is
+    # triggered by its premise, if it has one, and satisfied where it holds.
     states = constraint_states(
         [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
     )
@@ -107,18 +71,10 @@ def causal_constraint_validity(
 
 @dataclass(frozen=True, eq=False)
 class ConstraintStates:
-    """Whether each counterfactual triggers some condition, and whether it breaks one.
+    """Whether each counterfactual triggers some condition, and whether it breaks one."""
 
-    Attributes
-    ----------
-    triggered
-        ``(i,)``, whether some condition is triggered.
-    broken
-        ``(i,)``, whether a triggered condition does not hold.
-    """
-
-    triggered: Array
-    broken: Array
+    triggered: Array  # ``(i,)``, whether some condition is triggered
+    broken: Array  # ``(i,)``, whether a triggered condition does not hold
 
     @property
     def satisfied(self) -> Array:
@@ -133,10 +89,8 @@ def constraint_states(
     *,
     reading: Reading = "direction",
 ) -> ConstraintStates:
-    """Return the states of conditions, each with the mechanisms it needs, for rows ``(i, f)``.
-
-    :func:`causal_constraint_validity` says when a condition is triggered and when it holds.
-    """
+    """Return the states of conditions, each with the mechanisms it needs, for rows ``(i, f)``."""
+    # :func:`causal_constraint_validity` says when a condition is triggered and when it holds.
     if reading not in get_args(Reading):
         raise RuleError(f"reading is {reading!r}; expected 'direction' or 'strict'.")
     triggered = np.zeros(len(rows), dtype=np.bool_)
@@ -185,3 +139,31 @@ def _strict(
         )
     sign, moved, unknown = moves_of(rule, factual, rows, mechanisms)
     return direction(moved) == sign, ~unknown
+
+
+Model = TypeVar("Model")
+
+
+def bootstrap_refits(
+    fit: Callable[[NDArray[np.intp], int], Model], label: Any, *, n_refits: int = 5, seed: int = 0
+) -> tuple[Model, ...]:
+    """Train a model again on resampled training rows, each time with a seed of its own.
+
+    Rows are drawn with replacement within each class, so that no class dies out. ``fit`` gets the
+    positions of the drawn rows, and a seed: ``seed + 1``, ``seed + 2`` and so on.
+
+    >>> bootstrap_refits(lambda rows, seed: (rows.tolist(), seed), ["no", "yes"], n_refits=2)
+    (([0, 1], 1), ([0, 1], 2))
+    """
+    if n_refits < 1:
+        raise ModelError(f"n_refits is {n_refits!r}; expected a whole number from 1 on.")
+    labels = np.asarray(label)
+    if labels.ndim != 1 or not labels.size:
+        raise ModelError(
+            f"the labels have shape {labels.shape}; expected one label for each training row."
+        )
+    generator = np.random.default_rng(seed)
+    return tuple(
+        fit(draw_within_classes(labels, generator), seed + number)
+        for number in range(1, n_refits + 1)
+    )

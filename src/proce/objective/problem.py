@@ -14,7 +14,7 @@ import numpy as np
 
 from proce.arrays import Array, Flags, flatten
 from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import AnswerTable, Classifier, asked_with, given_to_model
+from proce.classifier import Classifier, PredictionCache, model_inputs, predictor_of
 from proce.latent import AutoEncoder
 from proce.losses import Loss
 from proce.objective.distance import (
@@ -151,7 +151,7 @@ class CounterfactualProblem:
     distance_form: str = "absolute"
     clock: Clock = STILL
     doubts: tuple[Doubt, ...] = ()
-    answers: AnswerTable | None = None
+    answers: PredictionCache | None = None
     likeness: Likeness | None = None
     own_terms: OwnTerms | None = None
     known_layout: InitVar[Layout | None] = None
@@ -207,12 +207,12 @@ class CounterfactualProblem:
         model, query, codec = classifier or self.classifier, self.query, self.codec
         near = clamp_for_model(rows, np.maximum(query.magnitude, codec.largest))
         raw = None if query.raw is None else query.raw[:, None]
-        values = flatten(given_to_model(model, near, query.factual[:, None], raw, codec), 0, 1)
+        values = flatten(model_inputs(model, near, query.factual[:, None], raw, codec), 0, 1)
         if model is self.classifier and self.answers is not None:
             owners = np.broadcast_to(query.keys[:, None], rows.shape[:-1]).ravel()
-            chances = self.answers.ask(values, owners, asked_with(model))
+            chances = self.answers.ask(values, owners, predictor_of(model))
         else:
-            chances = asked_with(model)(values)
+            chances = predictor_of(model)(values)
         return chances.reshape(*rows.shape[:-1], -1)
 
     # What candidates are worth.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.classifier.decision import (
+from proce.classifier.classifier import (
     EVEN,
     class_said,
     decide,

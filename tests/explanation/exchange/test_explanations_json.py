@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 from proce.errors import SchemaError
 from proce.explanation import Explanations
-from proce.explanation.record.spread import spread_of
+from proce.explanation.record.context import spread_of
 from proce.schema import Categorical, Codec, Continuous, Schema
 
 from ...explained import explained_row, with_columns

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proce.errors import SchemaError
 from proce.explanation import Diagnosis, Explanations, Outcome
-from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.context import Provenance
 
 from .. import samples
 from ..samples import everything, explanation, explanations

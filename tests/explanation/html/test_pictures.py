@@ -8,7 +8,7 @@ import pytest
 
 from proce.explanation import Explanation, Outcome
 from proce.explanation.html.pictures import Gauge, Strip, gauge_of, legend_of, strip_of
-from proce.explanation.record.spread import spread_of
+from proce.explanation.record.context import spread_of
 from proce.explanation.row_view import StepView, row_view
 
 from ...explained import Way

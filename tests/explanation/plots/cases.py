@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from proce.explanation import Explanations, Front, Outcome
-from proce.explanation.record.spread import spread_of
+from proce.explanation.record.context import spread_of
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
 from ...explained import Way, changed_rows, explained_row, together

@@ -12,13 +12,13 @@ import pytest
 from proce.classifier import as_classifier
 from proce.errors import FileError
 from proce.explanation import Receipt, verify
-from proce.explanation.receipts.folder import (
+from proce.explanation.receipts.receipt import checksum
+from proce.explanation.receipts.verdict import (
     ReceiptCheck,
     Standing,
     check_receipts,
     receipt_files,
 )
-from proce.explanation.receipts.receipt_json import checksum
 
 from ...worlds import two_classes
 from ..samples import CODEC, RAISE_SAVINGS, everything, explanation, explanations

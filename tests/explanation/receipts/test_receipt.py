@@ -11,8 +11,7 @@ import pytest
 from proce.classifier import as_classifier
 from proce.errors import FileError, ModelError, ReceiptError, SearchError
 from proce.explanation import Receipt, verify
-from proce.explanation.receipts.receipt import ModelFile
-from proce.explanation.receipts.receipt_json import checksum, was_changed
+from proce.explanation.receipts.receipt import ModelFile, checksum, was_changed
 
 from ...worlds import two_classes
 from ..samples import CODEC, RAISE_SAVINGS, everything, explanation, explanations

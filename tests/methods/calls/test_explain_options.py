@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 import pytest
 import typer
-from proce.server.explainer_api.handlers.requests import FIELDS
 
 from proce import ProCE
 from proce.cli.main import app
@@ -23,6 +22,7 @@ from proce.methods.calls.explain_options import (
 )
 from proce.methods.calls.options import Options
 from proce.objective import Mode
+from proce.server.explainer_api.handlers.requests import FIELDS
 from proce.server.wire.requests import ExplanationRequest
 
 BEYOND = sorted(name for name, option in EXPLAIN_OPTIONS.items() if option.unsupported)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from proce.classifier import as_classifier, ask_about_shown
+from proce.classifier import as_classifier, predict_shown
 from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
 from proce.objective import Requirement
 from proce.schema import Codec, Continuous, Layout, Schema
@@ -28,7 +28,7 @@ def checked(rows: Sequence[Sequence[float]], person: int = 2) -> LastCheck:
     shown = as_shown(CODEC, entries, factual, raw, Layout.of(FRAME))
     return last_check(
         shown,
-        ask_about_shown(as_classifier(low_debt, CODEC), shown.read),
+        predict_shown(as_classifier(low_debt, CODEC), shown.read),
         np.ones(count, np.bool_),
         factual=factual,
         target=np.ones(count, dtype=np.int64),

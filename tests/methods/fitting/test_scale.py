@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proce import Explanations, ProCE, SearchSettings
 from proce.arrays import Floats, Ints
 from proce.causal.discovery.caveats import DiscoveryWarning
-from proce.classifier import as_classifier, ask_frame, fit_network
+from proce.classifier import as_classifier, fit_network, predict_frame
 from proce.errors import SearchError
 from proce.objective import CallLimits, GeneMap, genome_of
 from proce.schema import Categorical, Codec, Continuous, MixedDistance, Schema
@@ -143,7 +143,7 @@ def test_a_network_gets_the_same_inputs_on_every_scale() -> None:
         expected = as_classifier(model, codec).predict_proba(codec.encode(frame))
         for scale in ("bulk", "range"):
             fitted = ProCE(model, settings=replace(TINY, scale=scale)).fit(frame).fitted_
-            assert np.array_equal(ask_frame(fitted.classifier, frame, fitted.codec), expected)
+            assert np.array_equal(predict_frame(fitted.classifier, frame, fitted.codec), expected)
             rows = fitted.classifier.predict_proba(fitted.codec.encode(frame))
             assert rows == pytest.approx(expected, abs=1e-6)
 
@@ -165,7 +165,7 @@ def test_somebody_elses_classifier_gets_the_same_rows_on_every_scale() -> None:
     expected = Theirs().predict_proba(codec.encode(frame))
     for scale in ("bulk", "range"):
         fitted = ProCE(Theirs(), settings=replace(TINY, scale=scale)).fit(frame).fitted_
-        assert np.array_equal(ask_frame(fitted.classifier, frame, fitted.codec), expected)
+        assert np.array_equal(predict_frame(fitted.classifier, frame, fitted.codec), expected)
 
 
 def test_the_settings_of_the_paper_keep_the_range_and_any_value() -> None:

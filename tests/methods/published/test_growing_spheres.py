@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 
-from proce import SearchError
 from proce.methods import GrowingSpheres, GrowingSpheresSettings
+from proce.methods.published import shells
+from proce.methods.published.shells import Shells, points_in_shells, write_candidates
 from proce.schema import Categorical, Continuous, Schema
 
+from ...compiled.parts import whole
 from ...worlds import SCHEMA, WatchedBank, bank, one, people, refused
 
 TRAINING = people(400)
@@ -139,34 +142,6 @@ def test_the_papers_behaviour_ignores_one_way_actions() -> None:
     assert "No candidate within" in bound.explain(row)[0].notes[0]
 
 
-def test_what_breaks_a_rule_does_not_count() -> None:
-    rows = refused(people(80, seed=4), 10)
-    rule = "cf.savings <= x.savings"
-    free = GrowingSpheres(bank, SCHEMA, QUICK).fit(TRAINING).explain(rows, n=1)
-    ruled = GrowingSpheres(bank, SCHEMA, QUICK, reject_by=[rule]).fit(TRAINING).explain(rows, n=1)
-    assert (free.counterfactuals()["savings"].to_numpy() > rows["savings"].to_numpy()).any()
-    after = ruled.to_frame()
-    assert len(after) > 3
-    assert (after["savings"] <= rows["savings"].iloc[after["row"]].to_numpy()).all()
-
-
-@pytest.mark.parametrize("most", [1, 50, 1000])
-def test_it_asks_no_more_than_it_may(most: int) -> None:
-    rows = refused(people(80, seed=4), 5)
-    method = GrowingSpheres(bank, SCHEMA, QUICK).fit(TRAINING)
-    result = method.explain(rows, max_evaluations=most)
-    assert 0 < result.provenance.evaluations <= most * len(rows)
-    failed = [item for item in result if item.outcome == "not_found"]
-    assert failed or most == 1000
-    assert all("max_evaluations" in item.notes[-1] for item in failed)
-
-
-def test_time_that_is_up_is_an_outcome() -> None:
-    method = GrowingSpheres(bank, SCHEMA, QUICK).fit(TRAINING)
-    result = method.explain(refused(people(80, seed=4), 5), budget_seconds=1e-9)
-    assert (result.outcomes()["outcome"] == "out_of_time").all()
-
-
 def test_a_caller_who_stops_gets_what_was_found() -> None:
     rounds: list[int] = []
     method = GrowingSpheres(bank, SCHEMA, QUICK).fit(TRAINING)
@@ -192,23 +167,6 @@ def test_a_row_that_cannot_move_says_so() -> None:
     assert result[0].notes == ("No feature of this row may move.",)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"n_candidates": 0},
-        {"n_candidates": 1.5},
-        {"max_rounds": True},
-        {"first_radius": 0},
-        {"first_radius": "far"},
-        {"first_radius": float("nan")},
-        {"first_radius": float("inf")},
-    ],
-)
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(SearchError, match=next(iter(wrong))):
-        GrowingSpheresSettings(**wrong)
-
-
 def test_rows_drawn_a_few_at_a_time_get_the_same() -> None:
     method = GrowingSpheres(bank, SCHEMA, QUICK).fit(TRAINING)
     rows = refused(people(80, seed=4), 7)
@@ -216,3 +174,63 @@ def test_rows_drawn_a_few_at_a_time_get_the_same() -> None:
     assert len(together) == 7
     method.cells_at_once = 2 * QUICK.n_candidates * len(SCHEMA)  # two rows at a time
     assert method.explain(rows).counterfactuals().equals(together)
+
+
+radius_in_shell = whole(shells.radius_in_shell)
+
+
+def test_radii_by_hand() -> None:
+    """Between 1 and 2 in the plane half of the area lies within √2.5; in space an eighth
+    of a ball lies within half of its radius."""
+    assert radius_in_shell(1.0, 2.0, 2, 0.5) == pytest.approx(2.5**0.5)
+    assert radius_in_shell(0.0, 3.0, 3, 0.125) == pytest.approx(1.5)
+
+
+def test_points_are_those_of_the_formula() -> None:
+    draws = np.random.default_rng(0).uniform(0.01, 0.99, (3, 7, 5))
+    movable = np.array([[True] * 4, [True, False, True, False], [False, True, False, False]])
+    inner, outer = np.array([0.0, 0.4, 1.0]), np.array([0.1, 0.5, 3.0])
+    direction = ndtri(draws[..., :-1]) * movable[:, None]
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    n, hollow = movable.sum(-1)[:, None], (inner / outer) ** movable.sum(-1)
+    share = hollow[:, None] + (1 - hollow[:, None]) * draws[..., -1]
+    expected = direction * (outer[:, None] * share ** (1 / n))[..., None]
+    assert points_in_shells(draws, Shells(movable, inner, outer)) == pytest.approx(expected)
+
+
+def test_a_row_gets_the_same_points_in_any_batch() -> None:
+    draws = np.random.default_rng(1).uniform(0.01, 0.99, (6, 9, 4))
+    movable, radii = np.ones((6, 3), np.bool_), np.full(6, 0.2)
+    together = points_in_shells(draws, Shells(movable, radii, 2 * radii))
+    for row in range(6):
+        only = slice(row, row + 1)
+        shell = Shells(movable[only], radii[only], 2 * radii[only])
+        alone = points_in_shells(draws[only], shell)
+        assert np.array_equal(alone, together[only])
+
+
+def test_where_nothing_is_asked_for_there_is_nothing() -> None:
+    draws = np.zeros((0, 5, 3))
+    points = points_in_shells(draws, Shells(np.zeros((0, 2), np.bool_), np.zeros(0), np.zeros(0)))
+    assert points.shape == (0, 5, 2)
+
+
+def test_candidates_move_by_the_upper_half_of_a_word_and_choose_levels_by_the_lower() -> None:
+    words = np.random.default_rng(2).integers(0, 2**64, (2, 400, 4), np.uint64)
+    before, reach = np.array([[0.5, 2.0, 1.0], [0.1, 0.0, -1.0]]), np.array([1.0, 1.0, 4.0])
+    movable, n_levels = np.array([[True, True, False], [True] * 3]), np.array([0, 3, 3])
+    shells = Shells(movable, np.array([0.2, 0.4]), np.array([0.9, 1.5]))
+    rows = np.repeat(before[:, None], 400, axis=1)
+    write_candidates(words, shells, n_levels, reach, rows)
+    draws = (words >> np.uint64(32)).astype(float) / 2**32
+    draws[..., :-1] += 2.0**-33
+    offset, lower = points_in_shells(draws, shells), words % 2**32 / 2**32
+    assert np.array_equal(rows[..., 0], before[:, :1] + offset[..., 0])
+    moves = np.abs(offset) >= 0.5
+    others = np.floor(2 * lower)  # of three levels, without a person's own 2, and then 0
+    assert np.array_equal(rows[0, :, 1], np.where(moves[0, :, 1], others[0, :, 1], 2))
+    assert np.array_equal(rows[1, :, 1], np.where(moves[1, :, 1], 1 + others[1, :, 1], 0))
+    assert (rows[0, :, 2] == 1).all()
+    unknown = np.where(moves[1, :, 2], np.floor(3 * lower[1, :, 2]), -1)
+    assert np.array_equal(rows[1, :, 2], unknown)
+    assert set(unknown) == {-1, 0, 1, 2}  # from no level to any, also to the first

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proce import Progress, SearchError
+from proce import Progress
 from proce.methods import Nearest, NearestSettings
 from proce.schema import Action
 
@@ -158,34 +158,6 @@ def test_memory_is_bounded_and_the_blocks_do_not_show() -> None:
     pd.testing.assert_frame_equal(*frames)
 
 
-def test_one_way_actions_bind_only_where_the_schema_is_respected() -> None:
-    rows = refused(people(120, seed=11), 40)
-    ways = {}
-    for respect in (False, True):
-        fitted = Nearest(bank, SCHEMA, PLAIN, respect_schema=respect).fit(TRAINING)
-        result = fitted.explain(rows, n=1).to_frame()
-        before = rows.iloc[result["row"]]
-        ways[respect] = (result["age"].to_numpy() >= before["age"].to_numpy()).all() and (
-            result["debt"].to_numpy() <= before["debt"].to_numpy()
-        ).all()
-        assert len(result) == 40
-    assert ways == {False: False, True: True}
-
-
-def test_rejected_candidates_do_not_count() -> None:
-    rows = refused(people(80, seed=12), 20)
-    rule = "cf.savings <= x.savings + 20"
-    free = Nearest(bank, SCHEMA).fit(TRAINING).explain(rows, n=1)
-    bound = Nearest(bank, SCHEMA, reject_by=[rule]).fit(TRAINING).explain(rows, n=1)
-
-    def most(result: Any) -> float:
-        frame = result.to_frame()
-        return float((frame["savings"].to_numpy() - rows.iloc[frame["row"]]["savings"]).max())
-
-    assert most(free) > 20 >= most(bound)
-    assert (bound.outcomes()["outcome"] == "found").sum() >= 15
-
-
 def test_a_range_of_the_call_moves_what_lies_outside() -> None:
     rows = refused(people(80, seed=13), 20)
     result = Nearest(bank, SCHEMA).fit(TRAINING).explain(rows, n=2, ranges={"age": (40, 60)})
@@ -195,22 +167,12 @@ def test_a_range_of_the_call_moves_what_lies_outside() -> None:
     assert len(frame) == 40
 
 
-@pytest.mark.parametrize("most", [1, 2, 5, 12])
-def test_evaluations_are_counted_and_kept(most: int) -> None:
+def test_with_one_evaluation_the_row_is_the_neighbour_itself() -> None:
     rows = refused(people(80, seed=14), 20)
-    fitted = Nearest(bank, SCHEMA).fit(TRAINING)
-    result = fitted.explain(rows, n=1, max_evaluations=most)
-    assert result.provenance.evaluations <= 20 * most
-    assert (result.outcomes()["outcome"] == "found").all()
-    if most == 1:  # nothing is left for the way: the neighbour itself
-        plain = Nearest(bank, SCHEMA, PLAIN).fit(TRAINING).explain(rows, n=1)
-        pd.testing.assert_frame_equal(result.to_frame(), plain.to_frame())
-
-
-def test_when_time_is_up_that_is_the_outcome() -> None:
-    rows = refused(people(80, seed=15), 5)
-    result = Nearest(bank, SCHEMA).fit(TRAINING).explain(rows, n=1, budget_seconds=1e-9)
-    assert (result.outcomes()["outcome"] == "out_of_time").all()
+    result = Nearest(bank, SCHEMA).fit(TRAINING).explain(rows, n=1, max_evaluations=1)
+    plain = Nearest(bank, SCHEMA, PLAIN).fit(TRAINING).explain(rows, n=1)
+    pd.testing.assert_frame_equal(result.to_frame(), plain.to_frame())
+    assert len(plain.to_frame()) == 20
 
 
 def test_a_caller_who_stops_keeps_what_was_found() -> None:
@@ -235,17 +197,3 @@ def test_nothing_that_holds_is_said() -> None:
     item = Nearest(bank, schema).fit(TRAINING).explain(one(savings=0, debt=90), n=1)[0]
     assert item.outcome == "not_found"
     assert "may not change" in item.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"sparse": 1}, "sparse is 1; expected True or False"),
-        ({"reward": "sparse"}, "Did you mean 'sparsity'"),
-        ({"n_neighbours": 0}, "n_neighbours is 0; expected a whole number from 1"),
-        ({"n_neighbours": True}, "n_neighbours is True"),
-    ],
-)
-def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(SearchError, match=message):
-        NearestSettings(**settings)

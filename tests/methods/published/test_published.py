@@ -11,6 +11,8 @@ from proce.errors import NotFittedError, SearchError, UnsupportedOption
 from proce.latent import VariationalSettings
 from proce.losses import Loss
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
+from proce.methods.calls.explain_options import refuse_options
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.recording import losses_by_gower
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
@@ -166,22 +168,9 @@ def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
     assert scale.tolist() == pytest.approx([0.25, 1.0])
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"pick": "typical"},
-        {"max_changes": 1},
-        {"effort": {"savings": 2}},
-        {"min_probability": 0.9},
-        {"rules": ["cf.savings <= 90"]},
-        {"keep_front": True},
-    ],
-    ids=lambda option: next(iter(option)),
-)
-def test_an_option_that_it_cannot_honour_is_refused(option: dict[str, object]) -> None:
-    match = rf"^Nearest cannot honour {next(iter(option))}, .* (Leave it out|Give the rules)"
-    with pytest.raises(UnsupportedOption, match=match):
-        Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, **option)
+def test_an_option_that_it_cannot_honour_is_refused() -> None:
+    with pytest.raises(UnsupportedOption, match=r"^Nearest cannot honour pick, .* Leave it out"):
+        Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, pick="typical")
 
 
 def test_an_unknown_option_is_a_plain_type_error() -> None:
@@ -201,3 +190,40 @@ def test_of_a_model_that_answers_with_labels_its_user_is_told(
 def test_a_parameter_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SearchError, match="Nearest has no parameter 'margin'"):
         Nearest(young_or_rich, SCHEMA).set_params(margin=0.1)
+
+
+def test_a_row_that_differs_from_a_collected_one_by_rounding_is_not_collected() -> None:
+    collector = CounterfactualCollector(np.zeros((1, 2, 2)), np.zeros((1, 2), np.bool_))
+    for number in (0.5, 0.5 + 1e-12, 0.5 + 1e-8):
+        collector.add(np.array([0]), np.array([[number, np.nan]]))
+    assert collector.filled.tolist() == [[True, True]]
+    assert collector.rows[0, :, 0].tolist() == [0.5, 0.5 + 1e-8]
+
+
+OF_PROCE = (
+    "pick",
+    "max_changes",
+    "effort",
+    "min_probability",
+    "rules",
+    "keep_front",
+    "causal",
+    "robust",
+    "models",
+)
+
+
+@pytest.mark.parametrize("option", OF_PROCE)
+def test_an_option_of_proce_is_named_with_the_method_and_what_to_do(option: str) -> None:
+    match = rf"^Nearest cannot honour {option}, .* (Leave it out|Give the rules to the method)"
+    with pytest.raises(UnsupportedOption, match=match):
+        refuse_options("Nearest", {option: 1})
+
+
+def test_what_to_do_names_the_method() -> None:
+    with pytest.raises(UnsupportedOption, match=r"Face\(\.\.\., reject_by=\[\.\.\.\]\)"):
+        refuse_options("Face", {"rules": ["cf.age >= x.age"]})
+
+
+def test_nothing_given_is_nothing_refused() -> None:
+    refuse_options("Nearest", {})

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from proce import NotFittedError, PersistenceError, ProCE
+from proce import NotFittedError, PersistenceError, ProCE, SearchError, SearchSettings
 from proce.methods.saving.manifest import checksum
 
-from ...worlds import bank
+from ...worlds import SCHEMA, TINY, bank, people
 
 
 @pytest.fixture
@@ -32,6 +32,12 @@ def resealed(folder: Path, **changes: Any) -> None:
     record = json.loads(path.read_text("utf-8")) | changes
     del record["sha256"]
     path.write_text(json.dumps({**record, "sha256": checksum(record)}), "utf-8")
+
+
+def with_field(folder: Path, part: str, name: str, value: object) -> None:
+    """Change one field of a part of the manifest, and the sum of all."""
+    record = json.loads((folder / "manifest.json").read_text("utf-8"))
+    resealed(folder, **{part: record[part] | {name: value}})
 
 
 def test_what_is_in_it(folder: Path) -> None:
@@ -188,3 +194,35 @@ def test_a_file_of_another_length_is_not_read(folder: Path) -> None:
         stream.truncate(2**40)  # a hole: nothing is written
     with pytest.raises(PersistenceError, match=r"1,099,511,627,776 bytes; expected at most"):
         ProCE.load(folder, model=bank)
+
+
+ABSURD = ("population_size", "n_offspring", "stop_window", "n_refits", "latent_size")
+
+
+@pytest.mark.parametrize("name", ABSURD)
+def test_settings_that_no_memory_holds_are_refused(name: str, folder: Path) -> None:
+    with pytest.raises(SearchError, match=f"{name} is 1000000000000; expected .* to "):
+        SearchSettings(**{name: 10**12})
+    with_field(folder, "settings", name, 10**12)
+    with pytest.raises(PersistenceError, match=f"manifest.json.*{name} is 1000000000000"):
+        ProCE.load(folder, model=bank)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "message"),
+    [
+        ("tensors", "size", 10**12, "is not the file that was saved: its length"),
+        ("options", "threshold", 5.0, "manifest.json.*threshold"),
+    ],
+)
+def test_a_length_or_a_threshold_that_cannot_be_is_refused(
+    part: str, name: str, value: object, message: str, folder: Path
+) -> None:
+    with_field(folder, part, name, value)
+    with pytest.raises(PersistenceError, match=message):
+        ProCE.load(folder, model=bank)
+
+
+def test_an_explainer_with_the_largest_seed_is_saved_and_loaded(tmp_path: Path) -> None:
+    explainer = ProCE(bank, SCHEMA, settings=TINY, seed=2**63 - 1).fit(people(60))
+    assert ProCE.load(explainer.save(tmp_path / "saved"), model=bank).seed == 2**63 - 1

@@ -9,7 +9,7 @@ import pandas as pd
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import Plan, Variant
 from proce.benchmark.reporting.significance import compare, holm
-from proce.metrics.measures import MEASURES
+from proce.metrics.evaluation import MEASURES
 
 # By group, the variant that the others of the group are compared with.
 _REFERENCES = {"paper": "ProCE", "rules": "ProCE, rules", "recourse": "ProCE, recourse"}

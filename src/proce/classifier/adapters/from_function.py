@@ -13,7 +13,7 @@ from proce.classifier.answer import (
     count_classes,
     translate_errors,
 )
-from proce.classifier.asking import ask_with
+from proce.classifier.asking import predict_in_layout
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.schema import Codec
 from proce.schema.codec import frame_of_raw
@@ -38,7 +38,7 @@ class FunctionClassifier(Adapter):
 
     def _probabilities_of_frame(self, frame: Any) -> Array:
         layout = self.codec.layout
-        columns = ask_with(self._columns, frame, self.codec, layout, same_levels=False)
+        columns = predict_in_layout(self._columns, frame, self.codec, layout, same_levels=False)
         return self._checked(columns)
 
     def _checked(self, columns: Array) -> Array:

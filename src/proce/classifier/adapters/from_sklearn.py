@@ -18,7 +18,7 @@ from proce.arrays import Array
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
-from proce.classifier.asking import ask_with
+from proce.classifier.asking import predict_in_layout
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
@@ -72,7 +72,9 @@ class SklearnClassifier(Adapter):
 
     def _probabilities_of_frame(self, frame: Any) -> Array:
         booster = is_boosted(self.model)
-        columns = ask_with(self.columns_of, frame, self.codec, self.layout, same_levels=booster)
+        columns = predict_in_layout(
+            self.columns_of, frame, self.codec, self.layout, same_levels=booster
+        )
         return self._checked(columns)
 
     def _checked(self, columns: Array) -> Array:
@@ -162,10 +164,8 @@ def _classes(model: Any, wanted: Any) -> Any:
 
 
 def _deciding_estimators(model: Any) -> Iterator[Any]:
-    """Yield the estimator, and the estimators inside it that decide for it.
-
-    Those are the best one of a search, the last step of a pipeline, or what it wraps.
-    """
+    """Yield the estimator, and the estimators inside it that decide for it."""
+    # Those are the best one of a search, the last step of a pipeline, or what it wraps.
     yield model
     if steps := getattr(model, "steps", None):
         yield from _deciding_estimators(steps[-1][1])
@@ -232,10 +232,8 @@ def _reorder(layout: Layout, columns: list[str]) -> Layout:
 
 
 def _category_layout(codec: Codec) -> Layout:
-    """Return pandas' layout with text as categories of the schema's levels, in their order.
-
-    LightGBM and XGBoost refuse text, and polars' categories end LightGBM's process.
-    """
+    """Return pandas' layout with text as categories of the schema's levels, in their order."""
+    # LightGBM and XGBoost refuse text, and polars' categories end LightGBM's process.
     levels = {
         f.name: pd.CategoricalDtype(list(f.levels))
         for f in codec.schema

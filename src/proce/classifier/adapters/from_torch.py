@@ -216,10 +216,8 @@ def _dtype_and_device(module: nn.Module) -> tuple[torch.dtype, torch.device]:
 
 
 def _ends_linear(classifier: TorchClassifier, inputs: Array) -> bool:
-    """Whether the network's last step is a linear layer, so its output is no probability.
-
-    Logits may happen to lie between 0 and 1 on every row of the probe.
-    """
+    """Whether the network's last step is a linear layer, so its output is no probability."""
+    # Logits may happen to lie between 0 and 1 on every row of the probe.
     if not np.issubdtype(inputs.dtype, np.floating):
         return False
     try:
@@ -241,10 +239,8 @@ def _width_advice(inputs: Tensor) -> str:
 
 
 def tensor_probabilities(columns: Tensor, output: Output) -> Tensor:
-    """Return columns ``(n, m)`` as class probabilities ``(n, k)``; autograd runs through.
-
-    A single column holds the second of two classes.
-    """
+    """Return columns ``(n, m)`` as class probabilities ``(n, k)``; autograd runs through."""
+    # A single column holds the second of two classes.
     if columns.shape[1] > 1:
         return columns if output == "probability" else columns.softmax(-1)
     if output == "probability":

@@ -26,26 +26,15 @@ _Read = Callable[[pd.DataFrame], tuple[Floats, list[str]]]
 
 @dataclass(frozen=True, eq=False)
 class ModelArrays:
-    """How rows in raw units become the array that a model makes of their frame.
+    """How rows in raw units become the array that a model makes of their frame."""
 
-    Attributes
-    ----------
-    codec, layout
-        The features, and the layout of the frames that the model is given.
-    order
-        The feature of each column of the array, as a position.
-    codes
-        By the position of a feature with levels: what the model makes of each of them, then of
-        a missing one.
-    ask
-        Asks the model about an array.
-    """
-
-    codec: Codec
+    codec: Codec  # the features, and the layout of the frames that the model is given
     layout: Layout
-    order: tuple[int, ...]
+    order: tuple[int, ...]  # the feature of each column of the array, as a position
+    # By the position of a feature with levels: what the model makes of each of them, then of a
+    # missing one
     codes: Mapping[int, Floats]
-    ask: Callable[[Floats], Floats]
+    ask: Callable[[Floats], Floats]  # Asks the model about an array
 
     @classmethod
     def of(cls, model: Any, codec: Codec, layout: Layout) -> "ModelArrays | None":
@@ -65,10 +54,8 @@ class ModelArrays:
         return arrays if answer is not None and np.array_equal(answer, expected) else None
 
     def answer(self, raw: Array) -> Floats | None:
-        """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units.
-
-        ``None`` where it is not known what a frame would hold of them.
-        """
+        """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
+        # ``None`` where it is not known what a frame would hold of them.
         held = values_in_frame(self.codec, raw, self.layout)
         if held is None:
             return None

@@ -14,11 +14,9 @@ _MAX_CELLS = 8  # of a row in a message
 
 
 def probe_rows(codec: Codec) -> Array:
-    """Return valid rows without missing cells, the same on every call.
-
-    Numbers are uniform over the training range and lie on the feature's step, levels are
-    uniform over those of the schema.
-    """
+    """Return valid rows without missing cells, the same on every call."""
+    # Numbers are uniform over the training range and lie on the feature's step, levels are
+    # uniform over those of the schema.
     ranged = codec.by_range
     rows = _uniform_rows(ranged)
     return rows if ranged is codec else codec.to_unit(ranged.to_raw(rows))
@@ -37,20 +35,16 @@ def _uniform_rows(codec: Codec) -> Array:
 
 
 def _uniforms(generator: np.random.RandomState) -> Floats:
-    """Return uniform numbers ``(n,)`` of 53 random bits from two words of the generator each.
-
-    Saved explainers hold what their model answered about the rows that are made of these numbers.
-    """
+    """Return uniform numbers ``(n,)`` of 53 random bits from two words of the generator each."""
+    # Saved explainers hold what their model answered about the rows that are made of these numbers.
     words = generator.randint(2**32, size=(N_PROBE_ROWS, 2), dtype=np.uint32).astype(np.uint64)
     bits = (words[:, 0] << np.uint64(32) | words[:, 1]) & np.uint64(2**53 - 1)
     return bits.astype(np.float64) * 2.0**-53
 
 
 def check_answers(columns: Array, output: Output, n_classes: int, name: str, codec: Codec) -> Array:
-    """Return what a model said of the made-up rows as probabilities, or show the row it fails on.
-
-    See :func:`proce.classifier.answer.check_probabilities`.
-    """
+    """Return what a model said of the made-up rows as probabilities, or show where it fails."""
+    # See :func:`proce.classifier.answer.check_probabilities`.
 
     def row_words(row: int) -> str:
         raw = codec.to_raw(probe_rows(codec)[row]).tolist()
@@ -69,11 +63,9 @@ def _cell(feature: Feature, entry: float) -> str:
 
 
 def detect_output(columns: Array, name: str, *, ends_linear: bool = False) -> Output:
-    """Return whether the output ``(n, m)`` for the probe rows is logits or probabilities.
-
-    Values beyond [0, 1] by more than rounding are logits, and so is anything that comes straight
-    out of a linear layer. Values within [0, 1] are probabilities if they sum to one.
-    """
+    """Return whether the output ``(n, m)`` for the probe rows is logits or probabilities."""
+    # Values beyond [0, 1] by more than rounding are logits, and so is anything that comes straight
+    # out of a linear layer. Values within [0, 1] are probabilities if they sum to one.
     if ends_linear or lies_beyond(columns).any():
         return "logit"
     sums = columns.sum(-1)

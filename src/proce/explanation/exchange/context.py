@@ -1,4 +1,4 @@
-"""Reads what all explanations of a text share: schema, scale, model, graph, provenance."""
+"""What all explanations of a text share, both ways: schema, scale, model, graph, provenance."""
 
 import json
 import math
@@ -10,33 +10,58 @@ import numpy as np
 
 from proce.causal import CausalGraph
 from proce.errors import ProceError, SchemaError
+from proce.explanation.exchange.plain_json import plain_json
 from proce.explanation.exchange.wire import (
+    WireCall,
     WireExplanations,
+    WireGraph,
     WireModel,
     WireProvenance,
     WireRequest,
     WireScale,
 )
-from proce.explanation.record.context import Context
-from proce.explanation.record.provenance import Provenance
-from proce.explanation.record.spread import spread_size
+from proce.explanation.record.context import Context, Provenance, spread_size
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
 from proce.schema.features.levels import find_level, level_type
 from proce.schema.features.naming import checked_words
-from proce.schema.frames.layout_json import layout_from_json
+from proce.schema.frames.layout_json import layout_from_json, layout_to_json
 from proce.schema.records import RecordError
 
 _MAX_CLASS = 2**63  # tables hold whole numbers of 64 bits
 
 
-def read_context(text: WireExplanations) -> Context:
+def wire_context(context: Context) -> dict[str, Any]:
+    """Return the fields of a :class:`WireCall` that a context gives; the same for the same one."""
+    rules = {"rules": list(context.rules)} if context.rules else {}
+    return {
+        "schema": json.loads(context.codec.schema.to_json()),
+        "scale": _wire_scale(context.codec),
+        "training_layout": layout_to_json(context.codec.layout),
+        "model": _wire_model(context),
+        "graph": WireGraph(
+            edges=[list(edge) for edge in context.edges],
+            origin=context.origin,
+            n_graphs=context.n_graphs,
+            n_refits=context.n_refits,
+        ),
+        "spread": plain_json(context.spread),
+        "request": WireRequest(
+            vary=plain_json(context.vary),
+            ranges=plain_json(context.ranges),
+            effort={name: float(effort) for name, effort in context.effort.items()},
+            **rules,
+        ),
+    }
+
+
+def read_context(text: WireCall) -> Context:
     """Return what all explanations of a text share."""
     codec = _codec(text)
     model, graph, request = text.model, text.graph, text.request
     _check_classes(model.classes)
     edges = tuple((cause, effect) for cause, effect in graph.edges)
     CausalGraph(edges, codec.schema.names)  # refuses unknown names and cycles
-    _check_names(request, codec.schema)
+    _check_request(request, codec.schema)
     return Context(
         codec=codec,
         classes=tuple(model.classes),
@@ -60,6 +85,11 @@ def read_context(text: WireExplanations) -> Context:
     )
 
 
+def wire_provenance(provenance: Provenance) -> WireProvenance:
+    """Return how explanations came about as it stands in a text."""
+    return WireProvenance(**plain_json(vars(provenance)))
+
+
 def read_provenance(text: WireProvenance) -> Provenance:
     """Return how the explanations came about."""
     return Provenance(**dict(text))
@@ -71,12 +101,6 @@ def read_explained_layout(text: WireExplanations, schema: Schema) -> Layout:
     return _layout(text.layout, "layout", schema, rows)
 
 
-def _training_layout(text: WireExplanations, schema: Schema) -> Layout:
-    if text.training_layout is None:
-        return _layout(text.layout, "layout", schema)
-    return _layout(text.training_layout, "training_layout", schema)
-
-
 def _layout(record: Any, place: str, schema: Schema, rows: Sequence[int] | None = None) -> Layout:
     try:
         return layout_from_json(record, schema.columns, rows)
@@ -85,29 +109,41 @@ def _layout(record: Any, place: str, schema: Schema, rows: Sequence[int] | None 
         raise RecordError(inside, error.value, error.expected) from None
 
 
-def _codec(text: WireExplanations) -> Codec:
-    schema = _schema(text.features)
-    ends = [_ends(text.scale, feature) for feature in schema]
+def _wire_scale(codec: Codec) -> dict[str, WireScale]:
+    scale = {}
+    for position, feature in enumerate(codec.schema):
+        own: dict[str, Any] = {"may_miss": codec.may_miss[position].item()}
+        if isinstance(feature, Continuous):
+            own |= {"low": codec.low[position].item(), "span": codec.span[position].item()}
+            if codec.lowest[position] != 0 or codec.highest[position] != 1:
+                own["seen"] = [codec.seen_low[position].item(), codec.seen_high[position].item()]
+            if codec.resolution[position] != (feature.step or 0.0):
+                own["resolution"] = codec.resolution[position].item()
+        scale[feature.name] = WireScale(**own)
+    return scale
+
+
+def _codec(text: WireCall) -> Codec:
+    schema, scale = _schema(text.features), text.scale
+    ends = [_ends(scale, feature) for feature in schema]
     low, span = np.array(ends, dtype=np.float64).T
-    may_miss = np.array([text.scale[name].may_miss for name in schema.names])
-    plain = Codec(schema, low, span, may_miss, _training_layout(text, schema))
-    return _with_seen(plain, text.scale)
-
-
-def _with_seen(codec: Codec, scale: Mapping[str, WireScale]) -> Codec:
-    """Return the codec with what the text says of values beyond the unit range, and of rounding."""
-    low, high, resolution = (
-        each.copy() for each in (codec.seen_low, codec.seen_high, codec.resolution)
-    )
-    for position, name in enumerate(codec.schema.names):
+    may_miss = np.array([scale[name].may_miss for name in schema.names])
+    if text.training_layout is None:
+        layout = _layout(text.layout, "layout", schema)
+    else:
+        layout = _layout(text.training_layout, "training_layout", schema)
+    codec = Codec(schema, low, span, may_miss, layout)
+    columns = (codec.seen_low, codec.seen_high, codec.resolution)
+    seen_low, seen_high, resolution = (column.copy() for column in columns)
+    for position, name in enumerate(schema.names):
         own = scale[name]
         if own.seen is not None:
             if own.seen[0] > own.seen[1]:
                 raise RecordError(f"scale.{name}.seen", list(own.seen), "the lower value first")
-            low[position], high[position] = own.seen
+            seen_low[position], seen_high[position] = own.seen
         if own.resolution is not None:
             resolution[position] = own.resolution
-    return replace(codec, seen_low=low, seen_high=high, resolution=resolution)
+    return replace(codec, seen_low=seen_low, seen_high=seen_high, resolution=resolution)
 
 
 def _schema(features: dict[str, Any]) -> Schema:
@@ -135,6 +171,25 @@ def _ends(scale: Mapping[str, WireScale], feature: Feature) -> tuple[float, floa
     return own.low, own.span
 
 
+def _wire_model(context: Context) -> WireModel:
+    optional: dict[str, Any] = {}
+    if context.class_labels:
+        optional["class_labels"] = [context.class_labels.get(label) for label in context.classes]
+    if context.lead is not None:
+        optional["lead"] = float(context.lead)
+    if context.n_models:
+        optional["n_models"] = context.n_models
+        optional["models_are_refits"] = context.models_are_refits
+        if context.robust is not None:
+            optional["robust"] = float(context.robust)
+    return WireModel(
+        classes=list(context.classes),
+        needed=[float(share) for share in context.needed],
+        threshold=None if context.threshold is None else float(context.threshold),
+        **optional,
+    )
+
+
 def _check_classes(classes: Sequence[Level]) -> None:
     if not classes or len({level_type(label) for label in classes}) > 1:
         raise RecordError("model.classes", classes, "labels of one type")
@@ -157,29 +212,6 @@ def _class_labels(model: WireModel) -> dict[Level, str]:
     }
 
 
-def _range(low: Level | None, high: Level | None) -> tuple[Level, Level]:
-    """Return the limits of a request; JSON has null for one that is infinite."""
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def _check_names(request: WireRequest, schema: Schema) -> None:
-    for name in (*(request.vary or ()), *request.ranges, *request.effort):
-        schema.position(name)
-    for name, limits in request.ranges.items():
-        _check_limits(schema[name], limits)
-
-
-def _check_limits(feature: Feature, limits: Sequence[Level | None]) -> None:
-    if isinstance(feature, Continuous):
-        fit = all(limit is None or level_type(limit) == "number" for limit in limits)
-        expected = "two numbers, or null for one without end"
-    else:
-        fit = all(find_level(feature.levels, limit) is not None for limit in limits)
-        expected = f"two levels of {feature.name!r}"
-    if not fit:
-        raise RecordError(f"request.ranges.{feature.name}", limits, expected)
-
-
 def _needed(model: WireModel) -> tuple[float, ...]:
     """Return the probability that each class needs as a target; older texts have one for all."""
     if not isinstance(model.needed, list):
@@ -188,6 +220,26 @@ def _needed(model: WireModel) -> tuple[float, ...]:
         expected = f"a probability for each of the {len(model.classes)} classes"
         raise RecordError("model.needed", model.needed, expected)
     return tuple(model.needed)
+
+
+def _range(low: Level | None, high: Level | None) -> tuple[Level, Level]:
+    """Return the limits of a request; JSON has null for one that is infinite."""
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _check_request(request: WireRequest, schema: Schema) -> None:
+    for name in (*(request.vary or ()), *request.ranges, *request.effort):
+        schema.position(name)
+    for name, limits in request.ranges.items():
+        feature = schema[name]
+        if isinstance(feature, Continuous):
+            fit = all(limit is None or level_type(limit) == "number" for limit in limits)
+            expected = "two numbers, or null for one without end"
+        else:
+            fit = all(find_level(feature.levels, limit) is not None for limit in limits)
+            expected = f"two levels of {name!r}"
+        if not fit:
+            raise RecordError(f"request.ranges.{name}", limits, expected)
 
 
 def _spread(spread: Mapping[str, list[float]], schema: Schema) -> dict[str, tuple[float, ...]]:

@@ -1,27 +1,65 @@
-"""Reads the counterfactuals of a text as columns."""
+"""Counterfactuals both ways: as columns, and as they stand in a text."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, Ints
-from proce.explanation.exchange.values import ValueReader, loss_column
-from proce.explanation.exchange.wire import WireChange, WireCounterfactual
+from proce.arrays import Array
+from proce.explanation.exchange.values import (
+    ValueReader,
+    float_column,
+    plain_losses,
+    plain_rows,
+    read_losses,
+    split,
+)
+from proce.explanation.exchange.wire import WireChange, WireCounterfactual, WireLosses
 from proce.explanation.record.counterfactuals import (
     NO_RULE,
     OPEN_END_WORDS,
     UNKNOWN_COUNT,
     Counterfactuals,
-    Intervals,
 )
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.outcome import CHANGES, Change
+from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.words.cells import ChangedCells
 from proce.losses import LOSS_NAMES
 from proce.schema.records import RecordError
 
+_KINDS = tuple(change.name.lower() for change in CHANGES)
 _ARTICLES = {"action": "an action", "hold": "a hold"}
+_COUNTS = ("support", "refits", "robustness")
+_ABSENT = ...  # of a field that a change does not have; None is a missing value
+_IF_ANY = ("expected", "contribution", "holds_from", "holds_to", "open_ends", "rule")
+
+
+def wire_counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[WireCounterfactual]:
+    """Return the counterfactuals of some rows, whose changed cells these are."""
+    ways, names = rows.counterfactuals, rows.context.codec.schema.names
+    columns = zip(
+        ways.ranks().tolist(),
+        ways.probabilities.tolist(),
+        _certainties(ways),
+        plain_losses(ways.losses),
+        _wire_changes(rows, cells),
+        _wire_steps(rows),
+        plain_rows(rows, ways.rows, ways.owner),
+        strict=True,
+    )
+    return [
+        WireCounterfactual(
+            rank=rank,
+            probability=probability,
+            losses=WireLosses(**dict(zip(LOSS_NAMES, losses, strict=True))),
+            changes=changes,
+            values=dict(zip(names, values, strict=True)),
+            **certainties,
+            **({"steps": steps} if steps else {}),
+        )
+        for rank, probability, certainties, losses, changes, steps, values in columns
+    ]
 
 
 def read_counterfactuals(
@@ -31,24 +69,9 @@ def read_counterfactuals(
     raw: Array,
     rules: Sequence[str],
 ) -> Counterfactuals:
-    """Return the counterfactuals of a text as columns.
-
-    Parameters
-    ----------
-    by_row
-        The counterfactuals of each explained row.
-    row_places
-        Where each explained row stands in the text, for errors.
-    reader
-        The reader of values.
-    raw
-        ``(i, f)``, the explained rows in raw units.
-    rules
-        The rules of the text, of which a change may name one.
-    """
+    """Return the counterfactuals of explained rows ``raw (i, f)``, which stand at these places."""
     ways = list(chain.from_iterable(by_row))
-    counts = np.array([len(own) for own in by_row], dtype=np.int64)
-    owner = np.repeat(np.arange(len(by_row)), counts)
+    owner = np.repeat(np.arange(len(by_row)), [len(own) for own in by_row])
     places = [
         f"{place}.counterfactuals[{line}]"
         for place, own in zip(row_places, by_row, strict=True)
@@ -57,152 +80,149 @@ def read_counterfactuals(
     own_raw = raw[owner]
     wanted = reader.objects([way.values for way in ways], [f"{place}.values" for place in places])
     rows = reader.entries(wanted, own_raw)
-    changes = _Changes.of(ways, places, reader)
-    changes.refuse_missing(reader.codec.missing(rows))
-    intervals = changes.intervals(len(ways))
+    cells = _read_changes(ways, places, reader, reader.codec.missing(rows), rules)
+    cells["expected"] = reader.entries(cells["expected"], own_raw)
+    cells["contributions"] = _contributions(ways, owner, cells["contributions"])
     return Counterfactuals(
         owner=owner,
         rows=rows,
-        changes=changes.kinds(len(ways)),
         probabilities=np.array([way.probability for way in ways], dtype=np.float64),
-        losses=loss_column([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
-        expected=reader.entries(changes.expected(len(ways)), own_raw),
-        contributions=changes.contributions(owner),
-        support=_counts(ways, owner, places, "support"),
-        refits=_counts(ways, owner, places, "refits"),
-        confidence=np.array(
-            [math.nan if way.confidence is None else way.confidence for way in ways],
-            dtype=np.float64,
-        ),
-        robustness=_counts(ways, owner, places, "robustness"),
-        holds_from=intervals.low,
-        holds_to=intervals.high,
-        open_ends=intervals.open_ends,
-        asked_by=changes.asked_by(len(ways), rules),
-        steps=_steps([way.steps or [] for way in ways], rows, owner, places, reader, raw),
+        losses=read_losses([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
+        confidence=float_column([way.confidence for way in ways]),
+        steps=_read_steps([way.steps or [] for way in ways], rows, owner, places, reader, raw),
+        **cells,
+        **{name: _counts(ways, owner, places, name) for name in _COUNTS},
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Changes:
-    """All changes of a text as columns ``(m,)``.
+def _wire_changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[WireChange]]:
+    """Return the changes of each counterfactual."""
+    names, rules = rows.context.codec.schema.names, rows.context.rules
+    is_action = cells.kind == Change.ACTION
+    drifts = is_action & (cells.expected != cells.before)
+    has_expected = ((cells.kind == Change.HOLD) | drifts) & ~np.isnan(cells.expected)
+    added = _known_contributions(rows.counterfactuals)[cells.counterfactual, cells.position]
+    has_interval = ~np.isnan(cells.holds_from)
+    fields = zip(
+        _given(cells.plain_values(cells.expected), has_expected),
+        _given(added.tolist(), is_action & ~np.isnan(added)),
+        _given(cells.holds_from.tolist(), has_interval),
+        _given(cells.holds_to.tolist(), has_interval),
+        _given([OPEN_END_WORDS[ends] for ends in cells.open_ends.tolist()], cells.open_ends != 0),
+        [_ABSENT if rule == NO_RULE else rules[rule] for rule in cells.rule.tolist()],
+        strict=True,
+    )
+    columns = zip(
+        cells.counterfactual.tolist(),
+        cells.position.tolist(),
+        cells.kind.tolist(),
+        cells.plain_values(cells.before),
+        cells.plain_values(cells.after),
+        fields,
+        strict=True,
+    )
+    changes: list[list[WireChange]] = [[] for _ in range(cells.n_counterfactuals)]
+    for line, position, kind, before, after, own in columns:
+        record: dict[str, Any] = {"feature": names[position], "kind": _KINDS[kind]}
+        record |= {"before": before, "after": after}
+        record |= {
+            name: value for name, value in zip(_IF_ANY, own, strict=True) if value is not _ABSENT
+        }
+        changes[line].append(WireChange(**record))
+    return changes
 
-    Attributes
-    ----------
-    reader
-        The reader of values.
-    line
-        The line of the counterfactual that each change belongs to.
-    position
-        The position of the feature that changes.
-    items
-        The changes as they stand in the text.
-    places
-        Where each change stands in the text, for errors.
-    """
 
-    reader: ValueReader
-    line: Ints
-    position: Ints
-    items: Sequence[WireChange]
-    places: Sequence[str]
+def _read_changes(
+    ways: Sequence[WireCounterfactual],
+    places: Sequence[str],
+    reader: ValueReader,
+    missing: Array,
+    rules: Sequence[str],
+) -> dict[str, Array]:
+    """Return what the changes say of each cell ``(n, f)``, of which some have no value."""
+    unknown = np.full(missing.shape, np.nan)
+    kinds, open_ends = np.zeros(missing.shape, np.int8), np.zeros(missing.shape, np.int8)
+    expected, low, high = unknown.copy(), unknown.copy(), unknown.copy()
+    added, asked_by = np.zeros(missing.shape), np.full(missing.shape, NO_RULE)
+    known_rules = {text: position for position, text in enumerate(rules)}
+    for line, (way, way_place) in enumerate(zip(ways, places, strict=True)):
+        for number, change in enumerate(way.changes):
+            place = f"{way_place}.changes[{number}]"
+            position = reader.position(change.feature, f"{place}.feature")
+            cell = line, position
+            if missing[cell] and change.kind != "consequence":
+                needed = f"a value, since a change names it as {_ARTICLES[change.kind]}"
+                raise RecordError(f"{way_place}.values.{change.feature}", None, needed)
+            kinds[cell] = _KINDS.index(change.kind)
+            if change.expected is not None:
+                value = reader.column(position, (change.expected,), (place,), "expected")
+                expected[cell] = value[0]
+            if change.contribution is not None:
+                added[cell] = change.contribution
+            if change.holds_from is not None or change.holds_to is not None:
+                low[cell], high[cell] = _interval(change, place)
+                open_ends[cell] = OPEN_END_WORDS.index(change.open_ends or "none")
+            if change.rule is not None:
+                if change.rule not in known_rules:
+                    wanted = "one of the rules of the request"
+                    raise RecordError(f"{place}.rule", change.rule, wanted)
+                asked_by[cell] = known_rules[change.rule]
+    return {
+        "changes": kinds,
+        "expected": expected,
+        "contributions": added,
+        "holds_from": low,
+        "holds_to": high,
+        "open_ends": open_ends,
+        "asked_by": asked_by,
+    }
 
-    @classmethod
-    def of(
-        cls, ways: Sequence[WireCounterfactual], way_places: Sequence[str], reader: ValueReader
-    ) -> "_Changes":
-        items = list(chain.from_iterable(way.changes for way in ways))
-        line = [index for index, way in enumerate(ways) for _ in way.changes]
-        places = [
-            f"{place}.changes[{index}]"
-            for place, way in zip(way_places, ways, strict=True)
-            for index in range(len(way.changes))
-        ]
-        position = [
-            reader.position(change.feature, f"{place}.feature")
-            for change, place in zip(items, places, strict=True)
-        ]
-        return cls(reader, _integers(line), _integers(position), items, places)
 
-    def refuse_missing(self, missing: Array) -> None:
-        """Refuse an action on, or a hold of, a cell whose value ``(n, f)`` is missing."""
-        gone = missing[self.line, self.position]
-        for change, place, is_missing in zip(self.items, self.places, gone, strict=True):
-            if is_missing and change.kind != "consequence":
-                way = place.rpartition(".changes")[0]
-                expected = f"a value, since a change names it as {_ARTICLES[change.kind]}"
-                raise RecordError(f"{way}.values.{change.feature}", None, expected)
+def _interval(change: WireChange, place: str) -> tuple[float, float]:
+    if change.holds_from is None or change.holds_to is None:
+        raise RecordError(place, None, "both 'holds_from' and 'holds_to', or neither")
+    if change.holds_from > change.holds_to:
+        raise RecordError(f"{place}.holds_to", change.holds_to, "no less than 'holds_from'")
+    return change.holds_from, change.holds_to
 
-    def kinds(self, n_ways: int) -> Array:
-        """Return a ``Change`` for each cell ``(n, f)``."""
-        cells = np.zeros((n_ways, len(self.reader.names)), dtype=np.int8)
-        cells[self.line, self.position] = [Change[change.kind.upper()] for change in self.items]
-        return cells
 
-    def expected(self, n_ways: int) -> Array:
-        """Return the values that held features would have had ``(n, f)``; NaN for other cells."""
-        cells = np.full((n_ways, len(self.reader.names)), np.nan)
-        given = np.array([change.expected is not None for change in self.items], dtype=bool)
-        for position in range(cells.shape[1]):
-            own = np.flatnonzero(given & (self.position == position))
-            values = [self.items[change].expected for change in own.tolist()]
-            places = [self.places[change] for change in own.tolist()]
-            raw = self.reader.column(position, values, places, "expected")
-            cells[self.line[own], position] = raw
-        return cells
+def _contributions(ways: Sequence[WireCounterfactual], owner: Array, added: Array) -> Array:
+    """Return what each action adds ``(n, f)``; NaN for rows of which not all is known."""
+    some = [any(change.contribution is not None for change in way.changes) for way in ways]
+    lacks = [
+        any(change.kind == "action" and change.contribution is None for change in way.changes)
+        for way in ways
+    ]
+    known = np.isin(owner, owner[np.array(some, bool)])
+    known &= ~np.isin(owner, owner[np.array(lacks, bool)])
+    return np.where(known[:, None], added, np.nan)
 
-    def contributions(self, owner: Array) -> Array:
-        """Return what each action adds ``(n, f)``; NaN for rows of which not all is known."""
-        given = np.array([change.contribution is not None for change in self.items], dtype=bool)
-        action = np.array([change.kind == "action" for change in self.items], dtype=bool)
-        row = owner[self.line]
-        known = np.isin(owner, row[given]) & ~np.isin(owner, row[action & ~given])
-        cells = np.zeros((len(owner), len(self.reader.names)))
-        cells[self.line[given], self.position[given]] = [
-            change.contribution for change in self.items if change.contribution is not None
-        ]
-        cells[~known] = np.nan
-        return cells
 
-    def intervals(self, n_ways: int) -> Intervals:
-        """Return where numbers that are acted on may end."""
-        shape = (n_ways, len(self.reader.names))
-        low, high = np.full(shape, np.nan), np.full(shape, np.nan)
-        ends = np.zeros(shape, dtype=np.int8)
-        for cell, change, place in zip(self._cells, self.items, self.places, strict=True):
-            if change.holds_from is None and change.holds_to is None:
-                continue
-            if change.holds_from is None or change.holds_to is None:
-                raise RecordError(place, None, "both 'holds_from' and 'holds_to', or neither")
-            if change.holds_from > change.holds_to:
-                raise RecordError(f"{place}.holds_to", change.holds_to, "no less than 'holds_from'")
-            low[cell], high[cell] = change.holds_from, change.holds_to
-            ends[cell] = OPEN_END_WORDS.index(change.open_ends or "none")
-        return Intervals(low, high, ends)
+def _known_contributions(ways: Counterfactuals) -> Array:
+    """Return the contributions ``(n, f)``; NaN throughout a row of which not all are known."""
+    unknown = ways.owner[np.isnan(ways.contributions).any(1)]
+    return np.where(np.isin(ways.owner, unknown)[:, None], np.nan, ways.contributions)
 
-    def asked_by(self, n_ways: int, rules: Sequence[str]) -> Array:
-        """Return the position of the rule that asks for each cell ``(n, f)``, -1 for none."""
-        asked_by = np.full((n_ways, len(self.reader.names)), NO_RULE, dtype=np.int64)
-        known = {text: position for position, text in enumerate(rules)}
-        for cell, change, place in zip(self._cells, self.items, self.places, strict=True):
-            if change.rule is None:
-                continue
-            if change.rule not in known:
-                raise RecordError(f"{place}.rule", change.rule, "one of the rules of the request")
-            asked_by[cell] = known[change.rule]
-        return asked_by
 
-    @property
-    def _cells(self) -> list[tuple[int, int]]:
-        """The line and the position of each change."""
-        return list(zip(self.line.tolist(), self.position.tolist(), strict=True))
+def _given(values: Sequence[Any], flags: Array) -> list[Any]:
+    return [value if flag else _ABSENT for value, flag in zip(values, flags.tolist(), strict=True)]
+
+
+def _certainties(ways: Counterfactuals) -> list[dict[str, Any]]:
+    """Return how sure each counterfactual is: its chance, and the counts that its row has."""
+    certainties: list[dict[str, Any]] = [{} for _ in range(len(ways))]
+    known = {name: ways.is_counted(name) for name in _COUNTS}
+    known["confidence"] = ~np.isnan(ways.confidence)
+    for name, flags in known.items():
+        lines = np.flatnonzero(flags)
+        values = getattr(ways, name)[lines].tolist()
+        for line, value in zip(lines.tolist(), values, strict=True):
+            certainties[line][name] = value
+    return certainties
 
 
 def _counts(
-    ways: Sequence[WireCounterfactual],
-    owner: Array,
-    places: Sequence[str],
-    field: str,
+    ways: Sequence[WireCounterfactual], owner: Array, places: Sequence[str], field: str
 ) -> Array:
     """Return counts ``(n,)``; a row has them for all of its counterfactuals or for none."""
     values = [getattr(way, field) for way in ways]
@@ -215,8 +235,18 @@ def _counts(
     return np.array(known, dtype=np.int64)
 
 
-def _steps(
-    steps: Sequence[Sequence[Sequence[object]]],
+def _wire_steps(rows: ExplainedRows) -> list[list[list[Any]]]:
+    """Return the path to each counterfactual, empty where there is none."""
+    ways = rows.counterfactuals
+    if not ways.steps:
+        return [[] for _ in range(len(ways))]
+    counts = [len(steps) for steps in ways.steps]
+    owner = np.repeat(ways.owner, counts)
+    return split(plain_rows(rows, np.concatenate(ways.steps), owner), counts)
+
+
+def _read_steps(
+    steps: Sequence[Sequence[Sequence[Any]]],
     rows: Array,
     owner: Array,
     places: Sequence[str],
@@ -237,15 +267,8 @@ def _steps(
     paths = tuple(np.split(entries, np.cumsum(counts)[:-1]))
     with_steps = {row for row, count in zip(owner.tolist(), counts, strict=True) if count}
     for line, (path, row) in enumerate(zip(paths, owner.tolist(), strict=True)):
-        if row in with_steps and not _leads_to(path, rows[line]):
+        leads_to = len(path) and np.array_equal(path[-1], rows[line], equal_nan=True)
+        if row in with_steps and not leads_to:
             expected = "steps, of which the last has the counterfactual's values"
             raise RecordError(f"{places[line]}.steps", list(steps[line]), expected)
     return paths
-
-
-def _leads_to(path: Array, end: Array) -> bool:
-    return bool(len(path)) and np.array_equal(path[-1], end, equal_nan=True)
-
-
-def _integers(values: Sequence[int]) -> Ints:
-    return np.array(values, dtype=np.int64)

@@ -10,13 +10,15 @@ from proce.explanation.exchange.context import (
     read_context,
     read_explained_layout,
     read_provenance,
+    wire_context,
+    wire_provenance,
 )
 from proce.explanation.exchange.plain_json import json_text
-from proce.explanation.exchange.rows import read_rows
-from proce.explanation.exchange.wire import WireExplanations, WireFormat
-from proce.explanation.exchange.writing import frame_record
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.exchange.rows import read_rows, wire_rows
+from proce.explanation.exchange.wire import WireCall, WireExplanations, WireFormat
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import counterfactuals, outcomes
+from proce.schema.frames.layout_json import layout_to_json
 from proce.schema.json_reading import parse_json
 from proce.schema.records import RecordError
 
@@ -26,17 +28,25 @@ _DAMAGED = "The text was changed or is damaged; write it again with to_json()."
 
 def to_json(result: ExplainedFrame) -> str:
     """Return an explained frame as JSON text; :func:`from_json` reads it back."""
-    return json_text(frame_record(result, FORMAT))
+    withheld, shared = result.context.withheld, wire_context(result.context)
+    if shared["training_layout"] == layout_to_json(result.layout):
+        del shared["training_layout"]
+    if shared["spread"] is None:
+        del shared["spread"]
+    if withheld:
+        shared |= {"view": "applicant", "withheld": withheld}
+    call = WireCall(
+        format=FORMAT,
+        layout=layout_to_json(result.layout, result.rows.positions.tolist()),
+        provenance=wire_provenance(result.provenance),
+        **shared,
+    )
+    record = call.model_dump(exclude_unset=True, by_alias=True)
+    return json_text(record | {"explanations": wire_rows(result.rows)})
 
 
 def from_json(text: str) -> ExplainedFrame:
-    """Read what :func:`to_json` wrote; frames made from the result are pandas frames.
-
-    Raises
-    ------
-    SchemaError
-        The text is not JSON, or a value in it is wrong.
-    """
+    """Read what :func:`to_json` wrote; frames made from the result are pandas frames."""
     record = _parsed(text)
     try:
         _check_format(WireFormat.read(record).format)

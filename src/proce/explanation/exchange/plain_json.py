@@ -1,4 +1,4 @@
-"""Plain values and how they are laid out as JSON text that a person can read."""
+"""Plain values, and models of them, laid out as JSON text that a person can read."""
 
 import json
 import math
@@ -7,17 +7,24 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 _N_OPEN_LEVELS = 4  # levels of the text that have a line per item
 _MAX_WIDTH = 100  # characters of a list or an object that stay on a line
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _fields(model: BaseModel) -> dict[str, Any]:
+    """Return the fields of a model that were set, in their order."""
+    is_set = model.model_fields_set
+    return {name: value for name, value in vars(model).items() if name in is_set}
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_fields).encode
 
 
 def json_text(value: Any) -> str:
-    """Return plain values as JSON text: items of the upper levels have a line each.
-
-    The items of an iterator are taken one by one, each a line of its list.
-    """
+    """Return plain values and models as JSON text: items of the upper levels have a line each."""
+    # The items of an iterator are taken one by one, each a line of its list.
     return _text(value, _N_OPEN_LEVELS) + "\n"
 
 
@@ -44,6 +51,8 @@ def finite_or_none(number: float) -> float | None:
 
 
 def _text(value: Any, n_open_levels: int) -> str:
+    if isinstance(value, BaseModel):
+        value = _fields(value)
     if not isinstance(value, dict | list | Iterator):
         return _scalar_text(value)
     if (line := _line(value, n_open_levels)) is not None:
@@ -73,7 +82,7 @@ def _line(value: Any, n_open_levels: int) -> str | None:
     if not n_open_levels:
         return _encode(value)
     items = value.values() if isinstance(value, dict) else value
-    if any(isinstance(item, dict | list) for item in items):
+    if any(isinstance(item, dict | list | BaseModel) for item in items):
         return None
     line = _encode(value)
     return line if len(line) <= _MAX_WIDTH else None

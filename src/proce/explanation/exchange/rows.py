@@ -1,35 +1,81 @@
-"""Reads the explained rows of a text as columns."""
+"""Explained rows both ways: as columns, and as they stand in a text."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
-from proce.explanation.exchange.counterfactuals import read_counterfactuals
-from proce.explanation.exchange.values import ValueReader, loss_column, number_or_nan
+from proce.arrays import Array, blocks
+from proce.explanation.exchange.counterfactuals import read_counterfactuals, wire_counterfactuals
+from proce.explanation.exchange.plain_json import finite_or_none, plain_json
+from proce.explanation.exchange.values import (
+    ValueReader,
+    float_column,
+    plain_losses,
+    plain_raw,
+    plain_rows,
+    read_losses,
+    split,
+)
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts
-from proce.explanation.record.diagnosis import Blocker, Diagnosis
-from proce.explanation.record.notes import Notes
-from proce.explanation.record.outcome import CHANGE_LETTERS, UNKNOWN_CLASS, Outcome
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts, Notes
+from proce.explanation.record.outcome import (
+    CHANGE_LETTERS,
+    UNKNOWN_CLASS,
+    Blocker,
+    Diagnosis,
+    Outcome,
+)
 from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.words.cells import changed_cells
+from proce.explanation.words.sentences import recommended_lines
 from proce.losses import Loss
 from proce.schema import Level
 from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 
+_BLOCK_ROWS = 1_024  # whose plain values are held at a time
 _UNASKED = (Outcome.OUT_OF_TIME, Outcome.FAILED)  # where the model may have said nothing
+
+
+def wire_rows(rows: ExplainedRows) -> Iterator[WireRow]:
+    """Yield the rows as they stand in a text."""
+    for block in blocks(np.arange(len(rows)), _BLOCK_ROWS):
+        yield from _wire_block(rows.take(block))
+
+
+def _wire_block(rows: ExplainedRows) -> Iterator[WireRow]:
+    cells, context = changed_cells(rows), rows.context
+    ranked, ways = cells.by_counterfactual(), wire_counterfactuals(rows, cells)
+    names = context.codec.schema.names
+    factual, fronts = plain_raw(context.codec, rows.raw), _wire_fronts(rows)
+    extents = zip(rows.extents[:-1], rows.extents[1:], strict=True)
+    for row, values, (start, end), front in zip(rows, factual, extents, fronts, strict=True):
+        yield WireRow(
+            row=row.row,
+            outcome=row.outcome.value,
+            predicted=context.class_at(row.predicted),
+            target=context.class_at(row.target),
+            probability=finite_or_none(row.probability),
+            sentences=[line.text for line in recommended_lines(row, ranked[start:end])],
+            factual=dict(zip(names, values, strict=True)),
+            counterfactuals=ways[start:end],
+            margin_met=row.margin_met,
+            diagnosis=None if row.diagnosis is None else _wire_diagnosis(row.diagnosis),
+            notes=list(row.notes),
+            dropped=row.dropped,
+            front=front,
+        )
 
 
 def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
     """Return the rows of a text as columns."""
-    _refuse_repeats(rows)
-    _refuse_unknown(rows)
+    _check_rows(rows)
     reader = ValueReader(context.codec)
     places = [f"explanations[{index}]" for index in range(len(rows))]
     raw = reader.objects([row.factual for row in rows], [f"{place}.factual" for place in places])
-    diagnoses = {index: _diagnosis(row.diagnosis) for index, row in enumerate(rows)}
     return ExplainedRows(
         context=context,
         positions=_integers([row.row for row in rows]),
@@ -37,33 +83,31 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
         raw=raw,
         predicted=_classes([row.predicted for row in rows], context.classes, "predicted"),
         target=_classes([row.target for row in rows], context.classes, "target"),
-        probability=_numbers([row.probability for row in rows]),
+        probability=float_column([row.probability for row in rows]),
         outcomes=_integers([Outcome(row.outcome).code for row in rows]),
         margin_met=np.array([row.margin_met for row in rows], dtype=np.bool_),
         dropped=_integers([row.dropped for row in rows]),
         counterfactuals=read_counterfactuals(
             [row.counterfactuals for row in rows], places, reader, raw, context.rules
         ),
-        fronts=_fronts([row.front for row in rows], places, reader, raw),
+        fronts=_read_fronts([row.front for row in rows], places, reader, raw),
         diagnoses={
-            index: diagnosis for index, diagnosis in diagnoses.items() if diagnosis is not None
+            index: _read_diagnosis(row.diagnosis)
+            for index, row in enumerate(rows)
+            if row.diagnosis is not None
         },
         notes=Notes.of([row.notes for row in rows]),
     )
 
 
-def _refuse_repeats(rows: Sequence[WireRow]) -> None:
+def _check_rows(rows: Sequence[WireRow]) -> None:
+    """Refuse rows that are there twice, and those that lack what the model was asked about."""
     known: set[int] = set()
     for index, row in enumerate(rows):
         if row.row in known:
             expected = "every row once; this one was there before"
             raise RecordError(f"explanations[{index}].row", row.row, expected)
         known.add(row.row)
-
-
-def _refuse_unknown(rows: Sequence[WireRow]) -> None:
-    """Refuse rows of which the model said nothing, but for those that it was never asked about."""
-    for index, row in enumerate(rows):
         if row.outcome in _UNASKED and not row.counterfactuals:
             continue
         for field in ("predicted", "target", "probability"):
@@ -74,23 +118,45 @@ def _refuse_unknown(rows: Sequence[WireRow]) -> None:
 
 def _classes(labels: Sequence[Level | None], classes: Sequence[Level], field: str) -> Array:
     """Return labels as positions among the model's classes; null is an unknown class."""
-    known = {(level_type(label), label): position for position, label in enumerate(classes)}
-    positions = [
-        UNKNOWN_CLASS if label is None else known.get((level_type(label), label))
-        for label in labels
+    known: dict[Any, int] = {
+        (level_type(label), label): position for position, label in enumerate(classes)
+    }
+    known[None] = UNKNOWN_CLASS
+    keys = [None if label is None else (level_type(label), label) for label in labels]
+    for index, key in enumerate(keys):
+        if key not in known:
+            place = f"explanations[{index}].{field}"
+            raise RecordError(place, labels[index], "one of the model's classes")
+    return _integers([known[key] for key in keys])
+
+
+def _wire_fronts(rows: ExplainedRows) -> list[WireFront | None]:
+    """Return the front of each row, ``None`` where it was not kept."""
+    fronts = rows.fronts
+    sizes = np.bincount(fronts.owner, minlength=len(rows)).tolist()
+    columns = (
+        plain_rows(rows, fronts.rows, fronts.owner),
+        plain_losses(fronts.losses),
+        ["".join(CHANGE_LETTERS[code] for code in own) for own in fronts.changes.tolist()],
+        (fronts.changes != UNKNOWN_CHANGE).all(1).tolist(),
+    )
+    return [
+        WireFront.model_construct(
+            values=values, losses=losses, **({"changes": letters} if all(known) else {})
+        )
+        if values
+        else None
+        for values, losses, letters, known in zip(
+            *(split(column, sizes) for column in columns), strict=True
+        )
     ]
-    if None in positions:
-        wrong = positions.index(None)
-        place = f"explanations[{wrong}].{field}"
-        raise RecordError(place, labels[wrong], "one of the model's classes")
-    return _integers([position for position in positions if position is not None])
 
 
-def _fronts(
+def _read_fronts(
     fronts: Sequence[WireFront | None], places: Sequence[str], reader: ValueReader, raw: Array
 ) -> Fronts:
     owner: list[int] = []
-    values: list[list[object]] = []
+    values: list[list[Any]] = []
     value_places: list[str] = []
     losses: list[list[float | None]] = []
     changes: list[list[int]] = []
@@ -108,17 +174,16 @@ def _fronts(
         changes += _codes(front, place, len(reader.names))
     wanted, owners = reader.lists(values, value_places), _integers(owner)
     codes = np.array(changes, dtype=np.int8).reshape(len(owner), len(reader.names))
-    return Fronts(owners, reader.entries(wanted, raw[owners]), loss_column(losses), codes)
+    return Fronts(owners, reader.entries(wanted, raw[owners]), read_losses(losses), codes)
 
 
 def _codes(front: WireFront, place: str, n_features: int) -> list[list[int]]:
     """Return what became of each cell of a front; -1 where the text does not say."""
     if front.changes is None:
         return [[UNKNOWN_CHANGE] * n_features for _ in front.values]
-    expected = (
-        f"{n_features} of the letters {CHANGE_LETTERS!r} for each of {len(front.values)} rows"
-    )
-    if len(front.changes) != len(front.values):
+    size = len(front.values)
+    expected = f"{n_features} of the letters {CHANGE_LETTERS!r} for each of {size} rows"
+    if len(front.changes) != size:
         raise RecordError(f"{place}.changes", front.changes, expected)
     for number, letters in enumerate(front.changes):
         if len(letters) != n_features or not set(letters) <= set(CHANGE_LETTERS):
@@ -126,32 +191,24 @@ def _codes(front: WireFront, place: str, n_features: int) -> list[list[int]]:
     return [[CHANGE_LETTERS.index(letter) for letter in letters] for letters in front.changes]
 
 
-def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
-    if diagnosis is None:
-        return None
+def _wire_diagnosis(diagnosis: Diagnosis) -> WireDiagnosis:
+    fields = plain_json(vars(diagnosis))
+    if diagnosis.needed is not None:
+        fields["needed"] = float(diagnosis.needed)
+    blockers = [plain_json(vars(blocker)) for blocker in diagnosis.blockers]
+    for blocker in blockers:
+        if blocker["value"] is None:
+            del blocker["value"]  # as in texts from before there was one
+    return WireDiagnosis.read({**fields, "blockers": blockers})
+
+
+def _read_diagnosis(diagnosis: WireDiagnosis) -> Diagnosis:
     blockers = [
-        Blocker(
-            blocker.kind,
-            blocker.name,
-            blocker.relaxation,
-            number_or_nan(blocker.distance),
-            blocker.value,
-        )
-        for blocker in diagnosis.blockers
+        Blocker(**dict(own) | {"distance": math.nan if own.distance is None else own.distance})
+        for own in diagnosis.blockers
     ]
-    return Diagnosis(
-        reason=diagnosis.reason,
-        closest_miss=diagnosis.closest_miss,
-        probability=diagnosis.probability,
-        needed=diagnosis.needed,
-        broken=tuple(diagnosis.broken),
-        blockers=tuple(blockers),
-        searched=diagnosis.searched,
-    )
-
-
-def _numbers(values: Sequence[float | None]) -> Array:
-    return np.array([number_or_nan(value) for value in values], dtype=np.float64)
+    told = {"broken": tuple(diagnosis.broken), "blockers": tuple(blockers)}
+    return Diagnosis(**dict(diagnosis) | told)
 
 
 def _integers(values: Sequence[int]) -> Array:

@@ -1,12 +1,16 @@
-"""Reads the values of rows in a text as arrays, in raw units and in the entries of a codec."""
+"""The values of rows both ways: plain values of JSON, raw units, and the entries of a codec."""
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from proce.arrays import Array, Floats
+from proce.explanation.exchange.plain_json import finite_or_none
+from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.words.cells import plain_column
 from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
 from proce.schema.features.levels import level_type
@@ -17,19 +21,12 @@ _MISSING_KEY, _NO_LEVEL = ("missing", None), ("list or object", None)
 
 
 class ValueReader:
-    """Reads values by feature: numbers in raw units, and levels as their codes.
-
-    Parameters
-    ----------
-    codec
-        The features and their scale.
-    """
+    """Reads values by feature: numbers in raw units, and levels as their codes."""
 
     def __init__(self, codec: Codec) -> None:
         self.codec = codec
         self.names = codec.schema.names
-        self._features = codec.schema.features
-        self._codes = [_codes(feature) for feature in self._features]
+        self._codes = [_codes(feature) for feature in codec.schema]
         self._positions = {name: position for position, name in enumerate(self.names)}
 
     def position(self, name: str, place: str) -> int:
@@ -44,32 +41,24 @@ class ValueReader:
         for row, place in zip(rows, places, strict=True):
             if row.keys() != self._positions.keys():
                 raise RecordError(place, row, f"a value for each of {', '.join(self.names)}")
-        return self._stacked([[row[name] for row in rows] for name in self.names], places)
+        return self.lists([[row[name] for name in self.names] for row in rows], places)
 
     def lists(self, rows: Sequence[Sequence[Any]], places: Sequence[str]) -> Array:
         """Return rows that are lists in the order of the features ``(n, f)``, in raw units."""
-        n_features = len(self.names)
         for row, place in zip(rows, places, strict=True):
-            if len(row) != n_features:
-                raise RecordError(place, row, f"a list of {n_features} values")
-        columns = [[row[position] for row in rows] for position in range(n_features)]
-        return self._stacked(columns, places)
+            if len(row) != len(self.names):
+                raise RecordError(place, row, f"a list of {len(self.names)} values")
+        raw = np.empty((len(rows), len(self.names)))
+        for position, values in enumerate(zip(*rows, strict=True)):
+            raw[:, position] = self.column(position, values, places, self.names[position])
+        return raw
 
     def column(
         self, position: int, values: Sequence[Any], places: Sequence[str], field: str
     ) -> Floats:
-        """Return values of one feature in raw units.
-
-        Parameters
-        ----------
-        position
-            The position of the feature.
-        values
-            The values as they stand in the text.
-        places, field
-            Where each value stands in the text, for errors: the place of its object, and the field.
-        """
-        feature = self._features[position]
+        """Return values of the feature at a position in raw units; they stand at place.field."""
+        feature = self.codec.schema.features[position]
+        numbers: Sequence[float | None]
         if isinstance(feature, Continuous):
             numbers, expected = _numbers(values), "a number, or null where it is missing"
         else:
@@ -81,34 +70,45 @@ class ValueReader:
         return np.array(numbers, dtype=np.float64)
 
     def entries(self, wanted: Array, raw: Array) -> Array:
-        """Return raw values ``(n, f)`` as entries that give exactly these values back.
-
-        Parameters
-        ----------
-        wanted
-            The values in raw units.
-        raw
-            ``(n, f)``, the explained rows in raw units; a value that equals that of its explained
-            row gets the same entry.
-        """
+        """Return raw values ``(n, f)`` as entries that give exactly these values back."""
+        # A value that equals that of its explained row in ``raw (n, f)`` gets the same entry.
         return np.where(wanted == raw, self.codec.to_unit(raw), exact_entries(self.codec, wanted))
 
-    def _stacked(self, columns: Sequence[Sequence[Any]], places: Sequence[str]) -> Array:
-        raw = np.empty((len(places), len(self.names)))
-        for position, (name, values) in enumerate(zip(self.names, columns, strict=True)):
-            raw[:, position] = self.column(position, values, places, name)
-        return raw
+
+def plain_rows(rows: ExplainedRows, variants: Array, owner: Array) -> list[list[Any]]:
+    """Return variants ``(n, f)`` of the explained rows at ``owner (n,)`` as plain values."""
+    codec = rows.context.codec
+    return plain_raw(codec, codec.raw_of_changes(variants, rows.factual[owner], rows.raw[owner]))
 
 
-def loss_column(losses: Sequence[Sequence[float | None]]) -> Array:
+def plain_raw(codec: Codec, raw: Array) -> list[list[Any]]:
+    """Return rows ``(n, f)`` in raw units as lists of plain values."""
+    columns = [
+        plain_column(feature, values)
+        for feature, values in zip(codec.schema, raw.T.tolist(), strict=True)
+    ]
+    return [list(values) for values in zip(*columns, strict=True)]
+
+
+def plain_losses(losses: Array) -> list[list[float | None]]:
+    """Return losses ``(n, 3)`` as plain values."""
+    return [[finite_or_none(loss) for loss in own] for own in losses.tolist()]
+
+
+def read_losses(losses: Sequence[Sequence[float | None]]) -> Array:
     """Return losses ``(n, 3)``; null is NaN."""
-    finite = [[number_or_nan(loss) for loss in own] for own in losses]
-    return np.array(finite, dtype=np.float64).reshape(len(losses), len(Loss))
+    return float_column([loss for own in losses for loss in own]).reshape(len(losses), len(Loss))
 
 
-def number_or_nan(number: float | None) -> float:
-    """Return a number, or NaN for null."""
-    return math.nan if number is None else number
+def float_column(numbers: Sequence[float | None]) -> Array:
+    """Return numbers ``(n,)``; null is NaN."""
+    return np.array([math.nan if number is None else number for number in numbers], np.float64)
+
+
+def split(items: list[Any], sizes: Sequence[int]) -> list[list[Any]]:
+    """Return a list in parts of some sizes."""
+    remaining = iter(items)
+    return [list(islice(remaining, size)) for size in sizes]
 
 
 def _numbers(values: Sequence[Any]) -> list[float | None]:

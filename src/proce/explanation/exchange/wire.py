@@ -1,7 +1,8 @@
-"""Explanations as they stand in JSON text: every field, its type, and whether it may be absent.
+"""Explanations as they stand in JSON text: every field in its order, its type, and what may lack.
 
-A field that is not named here is ignored, such as ``sentences``, which are for the reader alone.
-What a value has to do with another, such as a level with its feature, is checked later.
+The same models read and write; a field that was not set is absent from the text. What a value has
+to do with another, such as a level with its feature, is checked where it is read. Fields of type
+``Any`` with a default are for the person who looks at the text, and nobody else reads them.
 """
 
 import math
@@ -89,11 +90,7 @@ class WireFormat(StrictRecord):
 
 
 class WireScale(StrictRecord):
-    """The scale of a feature: low end and span of a number, and whether it may be missing.
-
-    The lowest and the highest value that were seen stand there where they are not the ends of the
-    span, and the resolution where it is not the step.
-    """
+    """The scale of a feature; ``seen`` and ``resolution`` where they are not as span and step."""
 
     low: Number | None = None
     span: Number | None = None
@@ -103,11 +100,7 @@ class WireScale(StrictRecord):
 
 
 class WireModel(StrictRecord):
-    """The classes of the model, and the probability that each needs as a target.
-
-    Older texts have one probability for all classes, and no lead. ``class_labels`` has words for
-    each class, or null.
-    """
+    """The classes, and the probability that each needs as a target; once for all in older texts."""
 
     classes: list[Label]
     class_labels: list[str | None] | None = None
@@ -155,10 +148,12 @@ class WireProvenance(StrictRecord):
 
 
 class WireChange(StrictRecord):
-    """What became of a feature. Its values before and after are read from the rows."""
+    """What became of a feature; its values are read from the rows."""
 
     feature: str
     kind: Literal["action", "hold", "consequence"]
+    before: Any = None
+    after: Any = None
     expected: Any = None
     contribution: Number | None = None
     holds_from: Number | None = None
@@ -176,8 +171,9 @@ class WireLosses(StrictRecord):
 
 
 class WireCounterfactual(StrictRecord):
-    """One counterfactual; its rank is given by its position in the list."""
+    """One counterfactual; its rank is read from its position in the list."""
 
+    rank: Any = None
     probability: Number
     support: Count | None = None
     refits: Count | None = None
@@ -212,11 +208,7 @@ class WireDiagnosis(StrictRecord):
 
 
 class WireFront(StrictRecord):
-    """A whole Pareto set: values and losses of each member, and what became of each cell.
-
-    Of the changes of a member each letter stands for a feature: ``a`` for an action, ``h`` for a
-    hold, ``c`` for a consequence, and a point for none. Older texts have no changes.
-    """
+    """A whole Pareto set: values, losses and, but in older texts, a letter for each cell."""
 
     values: list[list[Any]]
     losses: list[list[Number | None]]
@@ -231,6 +223,7 @@ class WireRow(StrictRecord):
     predicted: Label | None
     target: Label | None
     probability: Number | None
+    sentences: Any = None
     factual: dict[str, Any]
     counterfactuals: list[WireCounterfactual]
     margin_met: bool
@@ -240,14 +233,13 @@ class WireRow(StrictRecord):
     front: WireFront | None = None
 
 
-class WireExplanations(StrictRecord):
-    """A whole text.
+class WireCall(WireFormat):
+    """What all explanations of a text share; schema and layouts are checked where they are made."""
 
-    The features and the layouts are checked by the modules that write them. ``training_layout`` is
-    given where the training frame looked otherwise than the frame that was explained.
-    ``withheld`` counts the protected features that were left out for an applicant.
-    """
+    # ``training_layout`` is there where the training frame looked otherwise than the explained one;
+    # ``withheld`` counts the protected features that were left out for an applicant.
 
+    view: Any = None
     withheld: Count | None = None
     features: dict[str, Any] = Field(alias="schema")
     scale: dict[str, WireScale]
@@ -258,4 +250,9 @@ class WireExplanations(StrictRecord):
     spread: dict[str, list[Number]] | None = None
     request: WireRequest
     provenance: WireProvenance
+
+
+class WireExplanations(WireCall):
+    """A whole text."""
+
     explanations: list[WireRow]

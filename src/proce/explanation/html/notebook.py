@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proce.explanation.html.blocks import render
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Outcome
-from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.row_view import RowView, WayView, row_views
 from proce.explanation.words.decision import OUTCOME_WORDS
 from proce.explanation.words.sentences import Line

@@ -15,11 +15,9 @@ from proce.explanation.html.pictures import Gauge, Strip, gauge_of, legend_of, s
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.front import plot_front
 from proce.explanation.plots.graph import graph_size, plot_graph
-from proce.explanation.record.context import Context
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.context import Context, Provenance
 from proce.explanation.record.outcome import Change, Outcome
-from proce.explanation.record.provenance import Provenance
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.record.view import protected_names
 from proce.explanation.row_view import (
     Facts,

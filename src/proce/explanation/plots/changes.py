@@ -22,10 +22,9 @@ from proce.explanation.plots.style import (
     shown_name,
     write_label,
 )
-from proce.explanation.record.context import Context
+from proce.explanation.record.context import N_QUANTILES, Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, plain_value, row_cells
 from proce.explanation.words.decision import then_and_now
 from proce.explanation.words.sentences import sentences

@@ -26,7 +26,7 @@ from proce.explanation.plots.style import (
     shown_name,
     write_label,
 )
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.cohort import Tally, brief_change_text, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import palette_around
 from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.instructions import kind_of
 from proce.explanation.words.values import name_text, short

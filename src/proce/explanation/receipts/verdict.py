@@ -1,15 +1,30 @@
-"""Ask the model again about a receipt's row and its counterfactuals."""
+"""Ask the model again about the rows of receipts and their counterfactuals, a folder at a time."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from proce.classifier import Classifier, ask_frame, decide
-from proce.errors import ModelError
-from proce.explanation.receipts.receipt import ReceiptRecord, require_answer
-from proce.explanation.record.frame import ExplainedFrame
+from proce.classifier import Classifier, decide, predict_frame
+from proce.errors import FileError, ModelError, ProceError, ReceiptError
+from proce.explanation.exchange.explanations_json import from_json
+from proce.explanation.receipts.receipt import (
+    ChangedReceiptError,
+    NoReceiptError,
+    WireReceipt,
+    read_receipt,
+    require_answer,
+)
+from proce.explanation.record.context import Context
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.words.values import class_words, percents
+from proce.files import read_bytes
 from proce.losses import target_probability
 from proce.schema import Codec, Level
 from proce.schema.features.levels import shown
@@ -19,26 +34,14 @@ _ROUNDING = 1e-6  # of a probability: another machine may add in another order
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model said of a row then, and what it says now.
+    """What the model said of a row then, and what it says now."""
 
-    Attributes
-    ----------
-    rank
-        The rank of the counterfactual; 0 for the row itself.
-    then, now
-        The class that the model said then, and says now.
-    chance_then, chance_now
-        The probability of the target then and now.
-    class_labels
-        Words for some of the classes.
-    """
-
-    rank: int
-    then: Level
+    rank: int  # the rank of the counterfactual; 0 for the row itself
+    then: Level  # the class that the model said then, and says now
     now: Level
-    chance_then: float
+    chance_then: float  # the probability of the target then and now
     chance_now: float
-    class_labels: Mapping[Level, str] = field(default_factory=dict)
+    class_labels: Mapping[Level, str] = field(default_factory=dict)  # words for some of the classes
 
     @property
     def holds(self) -> bool:
@@ -62,14 +65,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an explanation is still true of a model.
+    """Whether an explanation is still true of a model."""
 
-    Attributes
-    ----------
-    answers
-        The answers about the row itself, and about each of its counterfactuals.
-    """
-
+    # The answers about the row itself, and about each of its counterfactuals
     answers: tuple[Answer, ...]
 
     @property
@@ -78,32 +76,10 @@ class Verdict:
         return all(answer.holds for answer in self.answers)
 
 
-def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verdict:
-    """Send a receipt's row and counterfactuals to a model again.
-
-    Parameters
-    ----------
-    receipt
-        The receipt of the explanation.
-    classifier, codec
-        The model, and the codec of the rows that it takes.
-    """
-    (verdict,) = verify_rows(receipt.result, classifier, codec)
-    return verdict
-
-
 def verify_rows(
     result: ExplainedFrame, classifier: Classifier, codec: Codec
 ) -> tuple[Verdict, ...]:
-    """Send explained rows and their counterfactuals to a model again, all in one question.
-
-    Parameters
-    ----------
-    result
-        The explanations of the rows.
-    classifier, codec
-        As for :func:`verify`.
-    """
+    """Send explained rows and their counterfactuals to a model again, all in one question."""
     rows, ways = result.rows, result.rows.counterfactuals
     for row in result:
         require_answer(row)
@@ -117,7 +93,7 @@ def verify_rows(
     lines = np.concatenate([rows.factual, ways.rows])
     layout = result.layout.without_index()
     frame = result.context.codec.rebuild(lines, layout, rows.factual[owner], rows.raw[owner])
-    chances = ask_frame(classifier, frame, codec)
+    chances = predict_frame(classifier, frame, codec)
     columns = zip(
         owner.tolist(),
         np.concatenate([np.zeros_like(rows.target), ways.ranks()]).tolist(),
@@ -132,3 +108,148 @@ def verify_rows(
         own = Answer(rank, classes[then], classes[now], chance_then, chance_now, labels)
         answers[row].append(own)
     return tuple(Verdict(tuple(own)) for own in answers)
+
+
+ModelFor = Callable[[Context], tuple[Classifier, Codec]]
+
+_BLOCK_FILES = 256  # read before the model is asked about them
+_MAX_BYTES = 1 << 26  # of a receipt
+_BEGINNING = re.compile(r"""\s*\{\s*"receipt"\s*:""")  # of one that may be cut off below
+_RECEIPT_NAME = re.compile(r"row-[0-9]+\.json")  # of what 'proce explain --receipts' writes
+_OWN_PARTS = ("explanations", "provenance", "layout")  # in which receipts of one run differ
+
+
+class Standing(StrEnum):
+    """What became of a file in a folder of receipts."""
+
+    TRUE = "still true"
+    UNTRUE = "no longer true"
+    CHANGED = "changed"
+    UNCHECKED = "could not be checked"
+    NO_RECEIPT = "no receipt"
+
+
+@dataclass(frozen=True)
+class ReceiptCheck:
+    """What the model says now of one file in a folder of receipts."""
+
+    name: str  # the name of the file
+    standing: Standing  # whether it is a receipt, and still true
+    reason: str = ""  # what is no longer true, or why the file could not be checked
+    model_sha256: str | None = None  # the SHA-256 sum of the model that the receipt was written for
+    label: str = ""  # what the row is called, such as ``customer C003``; empty where it has no name
+
+    def __str__(self) -> str:
+        row = f" ({self.label})" if self.label else ""
+        return f"{self.name}{row}: {self.reason or self.standing}"
+
+
+def receipt_files(folder: str | PathLike[str]) -> tuple[Path, ...]:
+    """Return the files of a folder, ``row-2.json`` before ``row-10.json``, without hidden ones."""
+    try:
+        entries = [path for path in Path(folder).iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise FileError(f"{str(folder)!r} cannot be read: {error.strerror}.") from error
+    return tuple(sorted(entries, key=_number_key))
+
+
+def check_receipts(paths: Sequence[Path], model_for: ModelFor) -> Iterator[ReceiptCheck]:
+    """Ask a model again about receipts; yield what became of each file, in their order."""
+    for first in range(0, len(paths), _BLOCK_FILES):
+        block = [_read(path) for path in paths[first : first + _BLOCK_FILES]]
+        groups: dict[str, list[tuple[str, WireReceipt]]] = {}
+        for name, receipt in block:
+            if isinstance(receipt, WireReceipt):
+                groups.setdefault(_kind(receipt), []).append((name, receipt))
+        checked = {
+            check.name: check
+            for group in groups.values()
+            for check in _check_group(group, model_for)
+        }
+        for name, receipt in block:
+            yield receipt if isinstance(receipt, ReceiptCheck) else checked[name]
+
+
+def _read(path: Path) -> tuple[str, WireReceipt | ReceiptCheck]:
+    """Return a receipt, or why there is none to check."""
+    name, text = path.name, ""
+    reason = "was changed after it was written: it proves nothing"
+    changed = ReceiptCheck(name, Standing.CHANGED, reason)
+    try:
+        if path.is_file() and path.stat().st_size <= _MAX_BYTES:
+            text = read_bytes(path.resolve(), _MAX_BYTES).decode("utf-8-sig", errors="replace")
+            return name, read_receipt(text)
+    except ChangedReceiptError:
+        return name, changed
+    except NoReceiptError:
+        if _BEGINNING.match(text):
+            return name, changed
+    except (ProceError, OSError, RecursionError) as error:
+        return name, ReceiptCheck(name, Standing.UNCHECKED, str(error))
+    if _RECEIPT_NAME.fullmatch(name):
+        return name, changed
+    return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
+
+
+def _kind(receipt: WireReceipt) -> str:
+    """Return what receipts that can be asked about together have in common."""
+    shared = {key: part for key, part in receipt.explanation.items() if key not in _OWN_PARTS}
+    return json.dumps([shared, _layout(receipt.explanation)])
+
+
+def _layout(explanation: dict[str, Any]) -> Any:
+    """Return how the frame looked, without the labels of its rows."""
+    layout = explanation.get("layout")
+    if not isinstance(layout, dict):
+        return layout
+    return {key: part for key, part in layout.items() if key != "index"}
+
+
+def _check_group(
+    group: Sequence[tuple[str, WireReceipt]], model_for: ModelFor
+) -> Iterator[ReceiptCheck]:
+    """Ask about receipts of one kind together, and one by one where that fails."""
+    try:
+        verdicts = _verdicts([receipt for _, receipt in group], model_for)
+    except ProceError as error:
+        if len(group) == 1:
+            ((name, receipt),) = group
+            yield _told(name, receipt, Standing.UNCHECKED, str(error))
+            return
+        for member in group:
+            yield from _check_group([member], model_for)
+        return
+    for (name, receipt), verdict in zip(group, verdicts, strict=True):
+        standing = Standing.TRUE if verdict.holds else Standing.UNTRUE
+        reason = "; ".join(str(answer) for answer in verdict.answers if not answer.holds)
+        yield _told(name, receipt, standing, reason)
+
+
+def _told(name: str, receipt: WireReceipt, standing: Standing, reason: str) -> ReceiptCheck:
+    """Return what became of a receipt, with the id of its row where that has one."""
+    layout = receipt.explanation.get("layout")
+    index = layout.get("index") if isinstance(layout, dict) else None
+    label = ""
+    if isinstance(index, dict) and index.get("name") and isinstance(index.get("labels"), list):
+        label = " ".join(str(text) for text in (index["name"], *index["labels"][:1]))
+    return ReceiptCheck(name, standing, reason, receipt.model.sha256, label)
+
+
+def _verdicts(receipts: Sequence[WireReceipt], model_for: ModelFor) -> Sequence[Verdict]:
+    first = receipts[0].explanation
+    rows = [receipt.explanation.get("explanations") for receipt in receipts]
+    single = [own[0] for own in rows if isinstance(own, list) and len(own) == 1]
+    if len(single) != len(receipts):
+        raise ReceiptError("the receipt is not of one row.")
+    numbered = [
+        {**row, "row": number} if isinstance(row, dict) else row
+        for number, row in enumerate(single)
+    ]
+    result = from_json(json.dumps({**first, "layout": _layout(first), "explanations": numbered}))
+    return verify_rows(result, *model_for(result.context))
+
+
+def _number_key(path: Path) -> list[Any]:
+    """Return a key that sorts the numbers in a name as numbers."""
+    pieces = re.split(r"([0-9]+)", path.name)
+    return [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]

@@ -1,13 +1,21 @@
-"""The counterfactuals of many rows as columns: one line a counterfactual."""
+"""The counterfactuals and the notes of many rows as columns: one line each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from proce.arrays import Array, nth_of_owner
-from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
+
+
+def lines_of(owner: Array, rows: Array) -> tuple[Array, Array]:
+    """Return the lines of some rows, and the index in ``rows`` of the row that owns each."""
+    first = np.searchsorted(owner, rows)
+    counts = np.searchsorted(owner, rows, side="right") - first
+    index = np.repeat(np.arange(len(rows)), counts)
+    return first[index] + nth_of_owner(index), index
+
 
 SURE = 0.98  # advice that works with a smaller chance in the true equations is shaky
 UNKNOWN_COUNT = -1
@@ -22,84 +30,48 @@ OPEN_END_WORDS = ("none", "low", "high", "both")
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Where numbers that are acted on may end so that the advice still holds; all ``(n, f)``.
+    """Where numbers that are acted on may end so that the advice still holds; all ``(n, f)``."""
 
-    Attributes
-    ----------
-    low, high
-        The ends in raw units; NaN where they were not tried.
-    open_ends
-        Whether an end is that of the search itself: the sum of ``OPEN_BELOW`` and ``OPEN_ABOVE``.
-    """
-
-    low: Array
+    low: Array  # the ends in raw units; NaN where they were not tried
     high: Array
+    # Whether an end is that of the search itself: the sum of ``OPEN_BELOW`` and ``OPEN_ABOVE``
     open_ends: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Counterfactuals:
-    """Counterfactuals ``(n, …)``, those of one row together, the recommended one first.
+    """Counterfactuals ``(n, …)``, those of one row together, the recommended one first."""
 
-    Attributes
-    ----------
-    owner
-        ``(n,)``, the index of the explained row that each belongs to; ascending.
-    rows
-        ``(n, f)``, the counterfactuals in the entries of a codec.
-    changes
-        ``(n, f)``, a ``Change`` for each cell.
-    probabilities
-        ``(n,)``, the probability of the target.
-    losses
-        ``(n, 3)``; see :class:`proce.losses.Loss`.
-    expected
-        ``(n, f)``, where each feature would be if it were neither acted on nor held; NaN where
-        that is not known. Only the cells that are acted on or held are read.
-    contributions
-        ``(n, f)``, by how much the probability of the target falls when one action is taken back,
-        with all that follows; 0 for all other cells. NaN where the model was not asked.
-    support
-        ``(n,)``, in how many of the bootstrap graphs each comes about; -1 without such graphs.
-    refits
-        ``(n,)``, in how many refits of the equations the actions still reach the target; -1
-        without refits.
-    confidence
-        ``(n,)``, the chance that the actions reach the target in the true equations, as the refits
-        say; NaN without refits, and where a missing cell leaves open what follows.
-    robustness
-        ``(n,)``, in how many of the other models of the call the target is reached; -1 without
-        such models.
-    holds_from, holds_to
-        ``(n, f)``, for numbers that are acted on, the interval of values in raw units at which the
-        decision, the rules and the limits still hold, all else done as advised; NaN where that was
-        not tried.
-    open_ends
-        ``(n, f)``, whether an interval ends only where the search does: the sum of ``OPEN_BELOW``
-        and ``OPEN_ABOVE``.
-    asked_by
-        ``(n, f)``, which of the rules of the context an action is there for alone: without the
-        action the decision and the limits would hold, but not the rule. -1 for all other cells.
-    steps
-        The path to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a
-        row has no paths; the tuple is empty for methods that give none.
-    """
-
-    owner: Array
-    rows: Array
-    changes: Array
-    probabilities: Array
-    losses: Array
-    expected: Array
+    owner: Array  # ``(n,)``, the index of the explained row that each belongs to; ascending
+    rows: Array  # ``(n, f)``, the counterfactuals in the entries of a codec
+    changes: Array  # ``(n, f)``, a ``Change`` for each cell
+    probabilities: Array  # ``(n,)``, the probability of the target
+    losses: Array  # ``(n, 3)``; see :class:`proce.losses.Loss`
+    expected: Array  # ``(n, f)``, where each feature would be if it were neither acted on nor held
+    # ``(n, f)``, by how much the probability of the target falls when one action is taken back,
+    # with all that follows; 0 for all other cells. NaN where the model was not asked
     contributions: Array
-    support: Array
+    support: Array  # ``(n,)``, in how many of the bootstrap graphs each comes about
+    # ``(n,)``, in how many refits of the equations the actions still reach the target; -1 without
+    # refits
     refits: Array
+    # ``(n,)``, the chance that the actions reach the target in the true equations, as the refits
+    # say; NaN without refits, and where a missing cell leaves open what follows
     confidence: Array
-    robustness: Array
+    robustness: Array  # ``(n,)``, in how many of the other models of the call the target is reached
+    # ``(n, f)``, for numbers that are acted on, the interval of values in raw units at which the
+    # decision, the rules and the limits still hold, all else done as advised; NaN where that was
+    # not tried
     holds_from: Array
     holds_to: Array
+    # ``(n, f)``, whether an interval ends only where the search does: the sum of ``OPEN_BELOW`` and
+    # ``OPEN_ABOVE``
     open_ends: Array
+    # ``(n, f)``, which of the rules of the context an action is there for alone: without the action
+    # the decision and the limits would hold, but not the rule. -1 for all other cells
     asked_by: Array
+    # The path to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a row
+    # has no paths; the tuple is empty for methods that give none
     steps: tuple[Array, ...] = ()
 
     @classmethod
@@ -205,23 +177,11 @@ class Counterfactuals:
 
 @dataclass(frozen=True, eq=False)
 class Fronts:
-    """The whole Pareto sets of the rows for which they were kept.
+    """The whole Pareto sets of the rows for which they were kept."""
 
-    Attributes
-    ----------
-    owner
-        ``(p,)``, the index of the explained row that each member belongs to; ascending.
-    rows
-        ``(p, f)``, the members in the entries of a codec.
-    losses
-        ``(p, 3)``; see :class:`proce.losses.Loss`.
-    changes
-        ``(p, f)``, a ``Change`` for each cell; -1 where that is not known.
-    """
-
-    owner: Array
-    rows: Array
-    losses: Array
+    owner: Array  # ``(p,)``, the index of the explained row that each member belongs to; ascending
+    rows: Array  # ``(p, f)``, the members in the entries of a codec
+    losses: Array  # ``(p, 3)``; see :class:`proce.losses.Loss`
     changes: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -267,20 +227,11 @@ class Fronts:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """The Pareto set of one row: valid, rule-abiding, none better than another in every loss.
+    """The Pareto set of one row: valid, rule-abiding, none better than another in every loss."""
 
-    Attributes
-    ----------
-    rows
-        ``(p, f)``, the members in the entries of a codec.
-    losses
-        ``(p, 3)``; see :class:`proce.losses.Loss`.
-    changes
-        ``(p, f)``, a ``Change`` for each cell, -1 where that is not known; ``None`` for none.
-    """
-
-    rows: Array
-    losses: Array
+    rows: Array  # ``(p, f)``, the members in the entries of a codec
+    losses: Array  # ``(p, 3)``; see :class:`proce.losses.Loss`
+    # ``(p, f)``, a ``Change`` for each cell, -1 where that is not known; ``None`` for none
     changes: Array | None = None
 
     def __len__(self) -> int:
@@ -289,3 +240,68 @@ class Front:
 
 _COLUMNS = tuple(name for name in Counterfactuals.__dataclass_fields__ if name != "steps")
 _FRONT_COLUMNS = tuple(Fronts.__dataclass_fields__)
+
+
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """The notes of explained rows, such as cells that are missing and so stay as they are."""
+
+    texts: tuple[str, ...]  # Every text once
+    owner: Array  # ``(n,)``, the index of the explained row that each note belongs to; ascending
+    text: Array  # ``(n,)``, the position of each note's text
+
+    @classmethod
+    def collect(cls, parts: Iterable[tuple[Array, str]]) -> "Notes":
+        """Return notes that were given one after the other, each for some rows."""
+        known: dict[str, int] = {}
+        owners, codes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for rows, text in parts:
+            owners.append(rows)
+            codes.append(np.full_like(rows, known.setdefault(text, len(known))))
+        owner = np.concatenate(owners)
+        order = np.argsort(owner, kind="stable")
+        return cls(tuple(known), owner[order], np.concatenate(codes)[order])
+
+    @classmethod
+    def of(cls, by_row: Sequence[Sequence[str]]) -> "Notes":
+        """Return the notes of rows that are given as texts."""
+        known: dict[str, int] = {}
+        codes = [known.setdefault(text, len(known)) for texts in by_row for text in texts]
+        counts = np.array([len(texts) for texts in by_row], dtype=np.int64)
+        owner = np.repeat(np.arange(len(by_row)), counts)
+        return cls(tuple(known), owner, np.array(codes, dtype=np.int64))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Notes"]) -> "Notes":
+        """Return the notes of some parts, the rows of each after those of the one before."""
+        known: dict[str, int] = {}
+        codes = []
+        for part in parts:
+            own = [known.setdefault(text, len(known)) for text in part.texts]
+            codes.append(np.array(own, dtype=np.int64)[part.text])
+        owner = np.concatenate([part.owner for part in parts])
+        return cls(tuple(known), owner, np.concatenate(codes))
+
+    def of_row(self, row: int) -> tuple[str, ...]:
+        """Return the notes of one row."""
+        first, last = np.searchsorted(self.owner, np.array([row, row + 1])).tolist()
+        return tuple(self.texts[code] for code in self.text[first:last].tolist())
+
+    def by_row(self, n_rows: int) -> list[list[str]]:
+        """Return the notes of each of so many rows."""
+        notes: list[list[str]] = [[] for _ in range(n_rows)]
+        for row, code in zip(self.owner.tolist(), self.text.tolist(), strict=True):
+            notes[row].append(self.texts[code])
+        return notes
+
+    def owned_by(self, rows: Array) -> "Notes":
+        """Return the notes of some rows, renumbered to the order given."""
+        lines, owner = lines_of(self.owner, rows)
+        return replace(self, owner=owner, text=self.text[lines])
+
+    def without(self, is_withheld: Callable[[str], bool]) -> "Notes":
+        """Return the notes but for those whose text is withheld."""
+        kept = np.array([not is_withheld(text) for text in self.texts], dtype=np.bool_)
+        texts = [self.texts[code] for code in np.flatnonzero(kept).tolist()]
+        lines = kept[self.text]
+        return Notes(tuple(texts), self.owner[lines], (kept.cumsum(0) - 1)[self.text[lines]])

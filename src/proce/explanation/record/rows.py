@@ -1,68 +1,47 @@
 """What is known of explained rows, as columns; one row is a view on them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from proce.arrays import Array
-from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
-from proce.explanation.record.diagnosis import Diagnosis
-from proce.explanation.record.notes import Notes
-from proce.explanation.record.outcome import OUTCOMES, Outcome
+from proce.explanation.record.context import Context, Provenance
+from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts, Notes
+from proce.explanation.record.outcome import OUTCOMES, Diagnosis, Outcome
 from proce.schema import Layout
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExplainedRows:
-    """The rows of a call, their targets, their outcomes and their counterfactuals.
+    """The rows of a call, their targets, their outcomes and their counterfactuals."""
 
-    All arrays have one entry for each row; each counterfactual names the row that owns it.
+    # All arrays have one entry for each row; each counterfactual names the row that owns it.
 
-    Attributes
-    ----------
-    context
-        What all rows share.
-    positions
-        ``(i,)``, where each row stands in the frame that was explained.
-    factual, raw
-        ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in.
-    predicted, target
-        ``(i,)``, the class of each row and the wanted one, as positions; -1 where not known.
-    probability
-        ``(i,)``, the probability of the target for each row as it is; NaN where it is not known.
-    outcomes
-        ``(i,)``, how each search ended, as positions in ``OUTCOMES``.
-    margin_met
-        ``(i,)``, whether the counterfactuals keep the margin of the settings.
-    dropped
-        ``(i,)``, how many candidates failed the last check on the model itself before as many had
-        passed as were asked for.
-    counterfactuals, fronts
-        The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
-        kept.
-    diagnoses
-        For rows without a counterfactual, by their index: why they have none.
-    notes
-        What the readers of rows should know, such as cells that are missing.
-    """
-
-    context: Context
-    positions: Array
+    context: Context  # what all rows share
+    positions: Array  # ``(i,)``, where each row stands in the frame that was explained
+    # ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in
     factual: Array
-    raw: Array
-    predicted: Array
+    raw: Array  # ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in
+    predicted: Array  # ``(i,)``, the class of each row and the wanted one, as positions
     target: Array
-    probability: Array
-    outcomes: Array
-    margin_met: Array
+    probability: Array  # ``(i,)``, the probability of the target for each row as it is
+    outcomes: Array  # ``(i,)``, how each search ended, as positions in ``OUTCOMES``
+    margin_met: Array  # ``(i,)``, whether the counterfactuals keep the margin of the settings
+    # ``(i,)``, how many candidates failed the last check on the model itself before as many had
+    # passed as were asked for
     dropped: Array
+    # The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
+    # kept
     counterfactuals: Counterfactuals
     fronts: Fronts
+    # For rows without a counterfactual, by their index: why they have none
     diagnoses: Mapping[int, Diagnosis] = field(default_factory=dict)
+    # What the readers of rows should know, such as cells that are missing
     notes: Notes = field(default_factory=lambda: Notes.collect(()))
 
     def __len__(self) -> int:
@@ -114,21 +93,11 @@ class ExplainedRows:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRow:
-    """A view on one row of :class:`ExplainedRows`.
+    """A view on one row of :class:`ExplainedRows`."""
 
-    Attributes
-    ----------
-    record
-        The columns of all rows.
-    index
-        The index of this row in the columns.
-    layout
-        How the frame looked whose index names the row; ``None`` where it is not known.
-    """
-
-    record: ExplainedRows
-    index: int
-    layout: Layout | None = None
+    record: ExplainedRows  # the columns of all rows
+    index: int  # the index of this row in the columns
+    layout: Layout | None = None  # how the frame looked whose index names the row
 
     def __len__(self) -> int:
         return int(self.record.counts[self.index])
@@ -210,10 +179,8 @@ class ExplainedRow:
 
     @property
     def expected(self) -> Array:
-        """Where each feature would be if it were neither acted on nor held, ``(n, f)``.
-
-        NaN where that is not known.
-        """
+        """Where each feature would be if it were neither acted on nor held, ``(n, f)``."""
+        # NaN where that is not known.
         return self.record.counterfactuals.expected[self._lines]
 
     @property
@@ -229,10 +196,8 @@ class ExplainedRow:
 
     @cached_property
     def refits(self) -> Array | None:
-        """In how many refits of the equations the actions of each still reach the target, ``(n,)``.
-
-        ``None`` without refits.
-        """
+        """In how many refits of the equations each still reaches the target, ``(n,)``."""
+        # ``None`` without refits.
         return self._known_counts(self.record.counterfactuals.refits)
 
     @cached_property
@@ -296,3 +261,158 @@ COLUMNS = (
     "margin_met",
     "dropped",
 )
+
+
+_OPEN = -1  # in the column of outcomes: the search for this row has not ended
+
+
+class ExplainedRowsBuilder:
+    """Collects the outcome and the counterfactuals of each row of a call."""
+
+    def __init__(
+        self,
+        context: Context,
+        factual: Array,
+        raw: Array,
+        predicted: Array,
+        target: Array,
+        probability: Array,
+    ) -> None:
+        self._context, self._factual, self._raw = context, factual, raw
+        self._predicted, self._target, self._probability = predicted, target, probability
+        self._outcomes = np.full(len(predicted), _OPEN)
+        self._margin_met = np.ones(len(predicted), dtype=np.bool_)
+        self._dropped = np.zeros(len(predicted), dtype=np.int64)
+        self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
+        self._fronts = [Fronts.empty(factual.shape[1])]
+        self._diagnoses: dict[int, Diagnosis] = {}
+        self._notes: list[tuple[Array, str]] = []
+
+    @property
+    def probabilities(self) -> Array:
+        """The probability of the target for each row as it is, ``(i,)``."""
+        return self._probability
+
+    @property
+    def n_finished(self) -> int:
+        """How many rows have an outcome."""
+        return int((self._outcomes != _OPEN).sum())
+
+    def open_rows(self) -> Array:
+        """Return the positions of the rows that have no outcome yet."""
+        return np.flatnonzero(self._outcomes == _OPEN)
+
+    def rows_with(self, outcome: Outcome) -> Array:
+        """Return the positions of the rows that have this outcome."""
+        return np.flatnonzero(self._outcomes == outcome.code)
+
+    def finish(self, rows: Array, outcome: Outcome) -> None:
+        """Set how the search for some rows ended."""
+        self._outcomes[rows] = outcome.code
+
+    def add(self, counterfactuals: Counterfactuals) -> None:
+        """Add counterfactuals, and set the outcome of the rows that own them to found."""
+        self._counterfactuals.append(counterfactuals)
+        self.finish(counterfactuals.owner, Outcome.FOUND)
+
+    def keep_fronts(self, fronts: Fronts) -> None:
+        """Add the whole Pareto sets of some rows."""
+        self._fronts.append(fronts)
+
+    def mark_margin_missed(self, rows: Array) -> None:
+        """Mark rows whose counterfactuals do not keep the margin."""
+        self._margin_met[rows] = False
+
+    def count_dropped(self, rows: Array, counts: Array) -> None:
+        """Set how many candidates of each of these rows failed before enough had passed."""
+        self._dropped[rows] = counts
+
+    def note(self, rows: Array, text: str) -> None:
+        """Add a note that the readers of some rows should know."""
+        if len(rows):
+            self._notes.append((rows, text))
+
+    def diagnose(self, row: int, diagnosis: Diagnosis) -> None:
+        """Set the diagnosis of a row."""
+        self._diagnoses[row] = diagnosis
+
+    def build(self) -> ExplainedRows:
+        """Return the finished rows."""
+        assert self.n_finished == len(self._outcomes), "every row has an outcome"
+        return ExplainedRows(
+            context=self._context,
+            positions=np.arange(len(self._predicted)),
+            factual=self._factual,
+            raw=self._raw,
+            predicted=self._predicted,
+            target=self._target,
+            probability=self._probability,
+            outcomes=self._outcomes,
+            margin_met=self._margin_met,
+            dropped=self._dropped,
+            counterfactuals=Counterfactuals.concatenate(self._counterfactuals),
+            fronts=Fronts.concatenate(self._fronts),
+            diagnoses=self._diagnoses,
+            notes=Notes.collect(self._notes),
+        )
+
+
+Lines = TypeVar("Lines", Counterfactuals, Fronts, Notes)
+
+
+def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
+    """Return the rows of one or more pieces, one piece after the other, in the first's context."""
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(own, name) for own in pieces]) for name in COLUMNS
+    }
+    firsts = accumulate(map(len, pieces[:-1]), initial=0)
+    shifted = list(zip(pieces, firsts, strict=True))
+    return replace(
+        pieces[0],
+        **columns,
+        counterfactuals=Counterfactuals.concatenate(
+            [_moved(own.counterfactuals, first) for own, first in shifted]
+        ),
+        fronts=Fronts.concatenate([_moved(own.fronts, first) for own, first in shifted]),
+        diagnoses={
+            first + row: diagnosis
+            for own, first in shifted
+            for row, diagnosis in own.diagnoses.items()
+        },
+        notes=Notes.concatenate([_moved(own.notes, first) for own, first in shifted]),
+    )
+
+
+def _moved(lines: Lines, first: int) -> Lines:
+    return replace(lines, owner=lines.owner + first)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedFrame:
+    """Everything that a call of ``explain`` returns, as plain data."""
+
+    rows: ExplainedRows  # what is known of each row, in the order of the frame
+    layout: Layout  # how the frame looked that was explained
+    provenance: Provenance  # how the explanations came about
+
+    @property
+    def context(self) -> Context:
+        """What all rows share."""
+        return self.rows.context
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ExplainedRow]:
+        return (ExplainedRow(self.rows, index, self.layout) for index in range(len(self)))
+
+    def labelled(self, labels: Any) -> Self:
+        """Return the same explanations with a label for each row, a pandas index."""
+        from proce.schema.frames.layout_json import labelled_layout
+
+        places = {row: place for place, row in enumerate(self.rows.positions.tolist())}
+        return replace(self, layout=labelled_layout(self.layout, labels, places))
+
+    def row_labels(self) -> Any:
+        """Return the label of the row of each counterfactual; ``None`` where rows have none."""
+        return self.layout.take(self.rows.counterfactual_positions().tolist()).index

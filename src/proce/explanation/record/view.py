@@ -14,10 +14,8 @@ from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
-from proce.explanation.record.diagnosis import Diagnosis, ways_text
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import MODEL_FAILED, Outcome
-from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.record.outcome import MODEL_FAILED, Diagnosis, Outcome, ways_text
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRows
 from proce.schema import Codec, Redaction, Schema
 
 View = Literal["applicant", "auditor"]

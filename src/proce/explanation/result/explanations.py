@@ -1,27 +1,38 @@
 """The explanations of all rows, with every form that they can take, and receipts of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
-from proce.arguments import MAX_COUNT, check_count, checked
+from proce.arguments import MAX_COUNT, MaybeAxes, check_count, checked
+from proce.classifier import Classifier
 from proce.errors import ReceiptError, RowIndexError, SearchError
-from proce.explanation.receipts.receipt import ModelFile, ReceiptRecord, require_answer
+from proce.explanation.receipts.receipt import ModelFile, require_answer
+from proce.explanation.receipts.verdict import Verdict, verify_rows
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.record.view import View
-from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.shown import require_whole
+from proce.explanation.result.shown import (
+    allowed_grouping,
+    in_view,
+    open_codes,
+    require_whole,
+    shown_frame,
+)
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
 from proce.paths import path_of
+from proce.schema import Codec
+from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
 
 
-class Explanations(DrawnFrame):
+class Explanations(ExplainedFrame):
     """The explanations of a frame's rows in their order, with a length, slices and iteration.
 
     Attributes
@@ -104,6 +115,79 @@ class Explanations(DrawnFrame):
         return cls(whole.rows, whole.layout, whole.provenance)
 
     @checked(SearchError)
+    def seen_by(self, view: View) -> Self:
+        """Return the same result as somebody sees it.
+
+        An ``applicant``, which is the default, is shown no protected feature: in no sentence,
+        table, picture, page or JSON. An ``auditor`` is shown everything. The rows themselves
+        (``to_frame``, ``counterfactuals``, ``best``) are for the model, and whole in both views.
+
+        Parameters
+        ----------
+        view
+            ``"applicant"`` or ``"auditor"``.
+        """
+        return replace(self, rows=in_view(self.rows, view))
+
+    def _shown(self, view: View | None = None) -> ExplainedFrame:
+        return shown_frame(self, view)
+
+    def to_frame(self) -> Any:
+        """Return all counterfactuals: row, rank, then the columns of the explained frame.
+
+        The result has the library and the dtypes of the explained frame, and for pandas its index
+        labels. Where that frame has a column ``row`` or ``rank``, ours are ``_row`` and ``_rank``.
+        """
+        from proce.explanation.tables.frames import to_frame
+
+        return to_frame(self)
+
+    def counterfactuals(self) -> Any:
+        """Return all counterfactuals in the columns of the frame, ready for the model."""
+        from proce.explanation.tables.frames import counterfactuals
+
+        return counterfactuals(self)
+
+    def best(self) -> Any:
+        """Return the recommended counterfactual of every row that has one."""
+        from proce.explanation.tables.frames import recommended
+
+        return recommended(self)
+
+    def outcomes(self) -> Any:
+        """Return one line per row, found or not."""
+        from proce.explanation.tables.frames import outcomes
+
+        return outcomes(self._shown())
+
+    def changes(self) -> Any:
+        """Return one line per change: row, rank, feature, before, after, kind."""
+        from proce.explanation.tables.frames import changes
+
+        return changes(self._shown())
+
+    @checked(SearchError)
+    def summary(self, by: "str | Sequence[Any] | None" = None) -> Any:
+        """Return what changes in the recommended counterfactuals, or what they cost by group.
+
+        Parameters
+        ----------
+        by
+            ``None`` gives a line for each feature and kind of change: how often it occurs, and how
+            large it is. The name of a feature, or a label for each row, gives a line for each
+            group: what its counterfactuals cost, and how far that is from the other groups.
+        """
+        from proce.explanation.tables.cohort import feature_frame
+        from proce.explanation.tables.groups import group_frame
+
+        shown = self._shown()
+        return (
+            feature_frame(shown)
+            if by is None
+            else group_frame(shown, allowed_grouping(self.context, by))
+        )
+
+    @checked(SearchError)
     def reasons(
         self, at_most: int = 4, codes: "Mapping[str, tuple[str, str]] | None" = None
     ) -> Reasons:
@@ -116,7 +200,37 @@ class Explanations(DrawnFrame):
         codes
             Your own code and text for a feature, by its name.
         """
-        return reasons_of(self._shown("applicant"), at_most, self._told_codes(codes))
+        return reasons_of(self._shown("applicant"), at_most, open_codes(self.context, codes))
+
+    @checked(SearchError)
+    def plot_changes(self, ax: MaybeAxes = None) -> Any:
+        """Draw before and after of the recommended counterfactual; return the axes."""
+        from proce.explanation.plots.changes import plot_changes
+        from proce.explanation.plots.style import plot_first_row
+
+        return plot_first_row(self._shown(), plot_changes, ax)
+
+    @checked(SearchError)
+    def plot_front(self, ax: MaybeAxes = None) -> Any:
+        """Draw the Pareto front of the first row that has one; return the axes."""
+        from proce.explanation.plots.front import plot_front
+        from proce.explanation.plots.style import plot_first_row
+
+        return plot_first_row(self._shown(), plot_front, ax)
+
+    @checked(SearchError)
+    def plot_cohort(self, ax: MaybeAxes = None) -> Any:
+        """Draw which features change how often, and by how much; return the axes."""
+        from proce.explanation.plots.cohort import plot_cohort
+
+        return plot_cohort(self._shown(), ax)
+
+    @checked(SearchError)
+    def plot_groups(self, by: "str | Sequence[Any]", ax: MaybeAxes = None) -> Any:
+        """Draw what counterfactuals cost by group, and the gaps; return the axes."""
+        from proce.explanation.plots.cohort import plot_groups
+
+        return plot_groups(self._shown(), allowed_grouping(self.context, by), ax)
 
     @checked(SearchError)
     def save_html(
@@ -146,7 +260,7 @@ class Explanations(DrawnFrame):
         """
         from proce.explanation.html.report import save_page_of_rows
 
-        shown, by = self._shown(view), self._grouping(by, view)
+        shown, by = self._shown(view), allowed_grouping(self.context, by, view)
         return save_page_of_rows(shown, path, title=title, at_most=at_most, by=by)
 
     @checked(SearchError)
@@ -200,7 +314,7 @@ class Explanations(DrawnFrame):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Receipt(ReceiptRecord):
+class Receipt:
     """The explanation of one row, with all that is needed to ask the model again.
 
     Attributes
@@ -214,6 +328,14 @@ class Receipt(ReceiptRecord):
     """
 
     result: Explanations
+    model_name: str | None = None
+    model_sha256: str | None = None
+    written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def __repr__(self) -> str:
+        (row,) = self.result
+        model = "no model named" if self.model_name is None else f"model {self.model_name!r}"
+        return cut(f"Receipt(row {row.row}, {row.outcome.value}, {model}, written {self.written})")
 
     @classmethod
     @checked(ReceiptError)
@@ -247,9 +369,9 @@ class Receipt(ReceiptRecord):
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""
-        from proce.explanation.receipts.receipt_json import receipt_to_json
+        from proce.explanation.receipts.receipt import receipt_text
 
-        return receipt_to_json(self)
+        return receipt_text(self.result, self.model_name, self.model_sha256, self.written)
 
     @classmethod
     @checked(ReceiptError)
@@ -261,12 +383,12 @@ class Receipt(ReceiptRecord):
         ReceiptError
             The text is not a receipt, or was changed after it was written.
         """
-        from proce.explanation.receipts.receipt_json import receipt_from_json
+        from proce.explanation.receipts.receipt import read_receipt, receipt_frame
 
-        read = receipt_from_json(text)
-        frame = read.result
+        receipt = read_receipt(text)
+        frame = receipt_frame(receipt)
         result = Explanations(frame.rows, frame.layout, frame.provenance)
-        return cls(result, read.model_name, read.model_sha256, read.written)
+        return cls(result, receipt.model.name, receipt.model.sha256, receipt.written)
 
     @checked(ReceiptError)
     def save(self, path: str | PathLike[str]) -> Path:
@@ -280,3 +402,9 @@ class Receipt(ReceiptRecord):
     def load(cls, path: str | PathLike[str]) -> "Receipt":
         """Read a receipt from a file."""
         return cls.from_json(read_text(path_of(path), "the receipt"))
+
+
+def verify(receipt: Receipt, classifier: Classifier, codec: Codec) -> Verdict:
+    """Send a receipt's row and counterfactuals to a model again, whose rows this codec has."""
+    (verdict,) = verify_rows(receipt.result, classifier, codec)
+    return verdict

@@ -10,12 +10,10 @@ import numpy as np
 from proce.arguments import brief
 from proce.arrays import Array
 from proce.errors import SearchError
-from proce.explanation.exchange.context_writing import context_record
+from proce.explanation.exchange.context import wire_context
 from proce.explanation.exchange.plain_json import plain_json
-from proce.explanation.record.context import Context
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.joining import joined_rows
-from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.context import Context, Provenance
+from proce.explanation.record.rows import ExplainedFrame, joined_rows
 from proce.schema import Codec, Layout
 from proce.schema.frames.layout_json import labelled_layout
 
@@ -25,10 +23,8 @@ _WORK = ("elapsed_seconds", "generations", "evaluations")  # of a piece, summed 
 def joined_frame(
     pieces: Sequence[ExplainedFrame], elapsed_seconds: float | None = None
 ) -> ExplainedFrame:
-    """Return the explanations of consecutive pieces of a frame as those of the frame.
-
-    :meth:`proce.Explanations.join` describes the parameters.
-    """
+    """Return the explanations of consecutive pieces of a frame as those of the frame."""
+    # :meth:`proce.Explanations.join` describes the parameters.
     if not pieces:
         raise SearchError("pieces is empty; expected the explanations of some rows.")
     for piece in pieces:
@@ -62,7 +58,7 @@ def _refuse_difference(first: Mapping[str, Any], own: Mapping[str, Any], number:
 
 
 def _shared(context: Context) -> dict[str, Any]:
-    return {**context_record(context), "view": context.view, "withheld": context.withheld}
+    return {**wire_context(context), "view": context.view, "withheld": context.withheld}
 
 
 def _how(provenance: Provenance) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from proce.classifier import position_of
-from proce.explanation.record.builder import ExplainedRowsBuilder
-from proce.explanation.record.diagnosis import Diagnosis
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Diagnosis, Outcome
+from proce.explanation.record.rows import ExplainedRowsBuilder
 from proce.explanation.result.explanations import Explanations
 from proce.explanation.words.values import one_line
 from proce.schema import Layout
@@ -16,22 +15,9 @@ from proce.schema.matching import only_features
 
 
 def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) -> Explanations:
-    """Return explanations of rows that nobody asked the model about.
-
-    Their predicted class and their probability are not known, nor is their target where the call
-    names none.
-
-    Parameters
-    ----------
-    like
-        What the same call gave for other rows, or for none.
-    frame
-        The rows, as a frame of any library.
-    outcome
-        How the search for these rows ended, ``failed`` or ``out_of_time``.
-    reason
-        Why, in a sentence; it is put on one line and begins with a capital.
-    """
+    """Return explanations of rows that nobody asked the model about."""
+    # Their predicted class and their probability are not known, nor is their target where the call
+    # names none.
     context, wanted = like.context, like.provenance.options.get("target")
     codec = context.codec
     frame = only_features(codec.schema, frame)

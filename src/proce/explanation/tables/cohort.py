@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from proce.arrays import lower_median
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.explanation.words.values import value_text

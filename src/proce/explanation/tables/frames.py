@@ -12,9 +12,8 @@ from proce.arrays import Array, expand
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import CHANGES, OUTCOMES, UNKNOWN_CLASS, Change
-from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import changed_cells
 from proce.losses import Loss
 from proce.schema import Layout

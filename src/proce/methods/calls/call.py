@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array
-from proce.classifier import Classifier, ask_read_frame, decide
+from proce.classifier import Classifier, decide, predict_read_frame
 from proce.compiled.copies import groups_of, members_of
 from proce.explanation import (
     Context,
@@ -19,7 +19,7 @@ from proce.explanation import (
     Outcome,
     Provenance,
 )
-from proce.explanation.record.builder import ExplainedRowsBuilder
+from proce.explanation.record.rows import ExplainedRowsBuilder
 from proce.explanation.words.values import class_text, joined, name_text
 from proce.losses import target_probability
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -91,7 +91,7 @@ class Call:
         read = ReadFrame.of(codec, X)
         self.factual, self.raw = codec.to_unit(read.raw), read.raw
         self.layout = Layout.of(X)
-        probabilities = ask_read_frame(classifier, read)
+        probabilities = predict_read_frame(classifier, read)
         self.predicted = decide(probabilities, classifier.threshold)
         self.target = options.targets(self.predicted, classifier)
         self.record = ExplainedRowsBuilder(
@@ -269,7 +269,7 @@ def ask_about_all(
     codec, owner = rows.context.codec, ways.owner
     raw = codec.raw_of_changes(ways.rows, rows.factual[owner], rows.raw[owner])
     layout = layout.take(rows.positions[owner].tolist())
-    answers = ask_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
+    answers = predict_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
     target = rows.target[owner]
     told = replace(ways, probabilities=target_probability(answers, target).astype(np.float64))
     kept, with_margin = (

@@ -8,10 +8,10 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Actions
-from proce.classifier import ask_read_frame
-from proce.classifier.decision import likeliest_other
+from proce.classifier import predict_read_frame
+from proce.classifier.classifier import likeliest_other
 from proce.explanation import Blocker, Diagnosis
-from proce.explanation.record.diagnosis import ways_text
+from proce.explanation.record.outcome import ways_text
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_text, percents
 from proce.losses import target_probability
@@ -197,7 +197,7 @@ def _closest_misses(
         call.raw[positions],
         call.layout,
     )
-    answers = ask_read_frame(call.classifier, shown.read)
+    answers = predict_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
     rivals = likeliest_other(answers, call.target[positions])
     requirement = terms.without_margin().requirement

@@ -14,7 +14,7 @@ from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.refits import ModelRefits
 from proce.errors import SearchError, did_you_mean
-from proce.explanation.record.spread import spread_of
+from proce.explanation.record.context import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array, with_rows
-from proce.classifier import ask_about_shown
+from proce.classifier import predict_shown
 from proce.explanation import done_by_hand, has_moved
 from proce.explanation.record.outcome import count_actions
 from proce.losses import Loss
@@ -60,7 +60,7 @@ def check_candidates(
     )
     return last_check(
         shown,
-        ask_about_shown(problem.classifier, shown.read),
+        predict_shown(problem.classifier, shown.read),
         allowed[:, 0],
         factual=factual,
         target=problem.query.target[owner],

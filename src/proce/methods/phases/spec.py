@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Self
 
 from proce.arrays import Array
-from proce.classifier import AnswerTable, Classifier, TrainedNetwork
+from proce.classifier import Classifier, PredictionCache, TrainedNetwork
 from proce.explanation.record.counterfactuals import SURE
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
@@ -61,7 +61,7 @@ class CallSpec:
     max_changes: int | None
     models: tuple[Classifier, ...] = ()
     robust: float | None = None
-    answers: AnswerTable | None = None
+    answers: PredictionCache | None = None
 
     @classmethod
     def read(cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()) -> Self:
@@ -160,8 +160,8 @@ class CallSpec:
         )
 
 
-def _table_of(classifier: Classifier, codec: Codec) -> AnswerTable | None:
+def _table_of(classifier: Classifier, codec: Codec) -> PredictionCache | None:
     """Return an empty table of answers; none for our own networks, which answer as quickly."""
     if isinstance(classifier, TrainedNetwork):
         return None
-    return AnswerTable(len(codec.schema), len(classifier.classes))
+    return PredictionCache(len(codec.schema), len(classifier.classes))

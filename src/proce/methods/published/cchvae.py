@@ -67,7 +67,7 @@ class Cchvae(Published[CchvaeSettings]):
         self, common: CommonFit, progress: ProgressCallback | None
     ) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
-        from proce.latent.variational_training import fit_variational  # and PyTorch with it
+        from proce.latent.training import fit_variational  # and PyTorch with it
 
         def report(epoch: Epoch) -> object:
             return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, cells_differ
-from proce.classifier import ask_about_shown
+from proce.classifier import predict_shown
 from proce.compiled.copies import distinct, rounded
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
@@ -77,7 +77,7 @@ def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
     shown = as_shown(common.codec, rows, factual, call.raw[chunk[owner]], call.layout)
     return last_check(
         shown,
-        ask_about_shown(common.classifier, shown.read),
+        predict_shown(common.classifier, shown.read),
         task.allowed(shown.rows[:, None], owner).squeeze(1),
         factual=factual,
         target=task.target[owner],

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from proce.arrays import Array, cells_differ
-from proce.classifier import Classifier, ask_about_changes, decide
+from proce.classifier import Classifier, decide, predict_changed
 from proce.losses import target_probability
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule, obey_rules
@@ -170,7 +170,7 @@ class Task:
     def _ask(self, rows: Array, owner: Array) -> tuple[Array, Array]:
         classifier, target = self.common.classifier, self.target[owner]
         own, raw = self.factual[owner], self.raw[owner]
-        answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
+        answer = predict_changed(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
         return reached & obey_rules(self.common.rules, own, rows), answer

@@ -16,7 +16,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal.models.saved import SavedCauses
 from proce.classifier.adapters.probe import probe_rows
-from proce.classifier.sklearn_file import estimator_bytes
+from proce.classifier.skops_files import estimator_bytes
 from proce.errors import FileError, PersistenceError
 from proce.files import read_bytes, sync_folder, write_bytes, writing
 from proce.methods.fitting.fitted import FittedParts

@@ -12,7 +12,7 @@ from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier, as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.refits import ModelRefits
-from proce.classifier.sklearn_file import estimator_bytes, estimator_of
+from proce.classifier.skops_files import estimator_bytes, estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import checked_class_labels

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from proce import MissingExtraError, SearchError
+from proce import MissingExtraError
 from proce.classifier import TrainedNetwork, fit_network
 from proce.errors import ModelInterfaceError
 from proce.methods import Dice, DiceSettings
@@ -260,22 +260,6 @@ def test_the_gradient_method_needs_a_gradient(network: TrainedNetwork) -> None:
     gradient = DiceSettings(method="gradient")
     with pytest.raises(ModelInterfaceError, match="needs a network"):
         Dice(bank, SCHEMA, gradient).fit(TRAINING)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"method": "kdtree"}, "expected one of 'random', 'genetic', 'gradient'"),
-        ({"seconds_per_row": 0}, "seconds_per_row"),
-        ({"sample_size": 0}, "sample_size is 0"),
-        ({"sample_size": 5, "method": "genetic"}, "sample_size is for the method 'random'"),
-        ({"learning_rate": 0.1}, "learning_rate is for the method 'gradient'"),
-        ({"diversity_weight": -1, "method": "genetic"}, "diversity_weight is -1"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(wrong: Any, message: str) -> None:
-    with pytest.raises(SearchError, match=message):
-        DiceSettings(**wrong)
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from proce import Codec, ModelInterfaceError, SearchError, as_classifier
+from proce import Codec, ModelInterfaceError, as_classifier
 from proce.methods import Wachter, WachterSettings
 from proce.schema import Continuous, Schema
 
@@ -224,23 +224,3 @@ def as_input(frame: pd.DataFrame) -> Any:
 def test_a_model_without_a_gradient_is_refused_at_fit(model: Any, reason: str) -> None:
     with pytest.raises(ModelInterfaceError, match=reason):
         Wachter(model, SCHEMA).fit(TRAINING)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"loss": "hinge"},
-        {"n_steps": 0},
-        {"n_steps": 2.5},
-        {"n_raises": -1},
-        {"n_refinements": True},
-        {"n_halvings": "many"},
-        {"step_size": 0},
-        {"step_size": float("nan")},
-        {"growth": 1.0},
-        {"growth": float("inf")},
-    ],
-)
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(SearchError, match=next(iter(wrong))):
-        WachterSettings(**wrong)

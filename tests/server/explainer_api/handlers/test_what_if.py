@@ -107,7 +107,7 @@ def test_an_applicant_is_not_told_the_words_of_a_model_that_fails(
     def broken(*_: object) -> object:
         raise ModelError("cannot convert 'north'")
 
-    monkeypatch.setattr(what_if, "ask_read_frame", broken)
+    monkeypatch.setattr(what_if, "predict_read_frame", broken)
     with pytest.raises(RequestError, match="the model cannot answer for this row"):
         private_api.what_if(row_id=0)
     with pytest.raises(RequestError, match="cannot convert 'north'"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Floats
-from proce.classifier.decision import likeliest_other
+from proce.classifier.classifier import likeliest_other
 from proce.compiled.copies import distinct, rounded
 from proce.errors import MissingExtraError, SearchError
 from proce.losses import target_probability

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from proce.arrays import Array, Floats
-from proce.classifier.decision import deciding_chance
+from proce.classifier.classifier import deciding_chance
 
 Scores = TypeVar("Scores", bound=Any)
 

@@ -17,7 +17,7 @@ from proce.arrays import Array, blocks
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
-from proce.classifier import Classifier, ask_read_frame, decide
+from proce.classifier import Classifier, decide, predict_read_frame
 from proce.errors import FileError, RuleError
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.outcome import UNKNOWN_CLASS
@@ -80,7 +80,7 @@ class RowTable:
         for block in blocks(known, _BLOCK_ROWS):
             if len(block):
                 read = ReadFrame.of(self.codec, frame_of(self.codec, self.raw[block]))
-                chances[block] = ask_read_frame(self.classifier, read)
+                chances[block] = predict_read_frame(self.classifier, read)
         return chances
 
     @cached_property

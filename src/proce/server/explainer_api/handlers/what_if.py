@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
-from proce.classifier import ask_read_frame, decide
+from proce.classifier import decide, predict_read_frame
 from proce.errors import GraphError, SchemaError
 from proce.explanation import Context
 from proce.explanation.record.outcome import Change
@@ -58,7 +58,7 @@ def try_changes(
         wanted[name] = plain_value(feature, raw)
     frame = frame_of(codec, row[None])
     read = ReadFrame.of(codec, frame)
-    before = role.attempt("row", lambda: ask_read_frame(fitted.classifier, read))[0]
+    before = role.attempt("row", lambda: predict_read_frame(fitted.classifier, read))[0]
     if target is None:
         target = _other(fitted, before)
     first = _decision(fitted, before, target)

@@ -8,8 +8,7 @@ from typing import Any
 
 from proce.explanation.exchange.explanations_json import from_json
 from proce.explanation.html.report import page_of_rows
-from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.record.view import View, check_view, frame_for_applicant
 from proce.explanation.tables.frames import to_frame
 from proce.explanation.tables.reasons import reasons_of

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from proce.explanation.record.spread import N_QUANTILES
+from proce.explanation.record.context import N_QUANTILES
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, one_line
 from proce.methods.fitting.fitted import FittedParts

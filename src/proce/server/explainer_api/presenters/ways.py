@@ -5,9 +5,8 @@ from typing import Any
 
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.context import Context
-from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.row_view import (
     BlockerView,
     ChangeView,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.arrays import Floats, Ints, blocks
-from proce.classifier import AnswerTable
+from proce.classifier import PredictionCache
 from proce.errors import ModelError
 
 
@@ -31,7 +31,7 @@ def owners(*keys) -> Ints:
 
 
 def test_a_row_is_asked_about_once_and_copies_in_a_batch_are_too():
-    table, model = AnswerTable(2, 2), Model()
+    table, model = PredictionCache(2, 2), Model()
     rows = numbers([1, 2], [3, 4], [1, 2])
     answers = table.ask(rows, owners(5, 5, 5), model)
     assert model.asked == [(1, 2), (3, 4)]
@@ -42,14 +42,14 @@ def test_a_row_is_asked_about_once_and_copies_in_a_batch_are_too():
 
 
 def test_every_person_has_answers_of_their_own():
-    table, model = AnswerTable(2, 2), Model()
+    table, model = PredictionCache(2, 2), Model()
     table.ask(numbers([1, 2]), owners(5), model)
     table.ask(numbers([1, 2], [1, 2]), owners(6, 5), model)
     assert model.asked == [(1, 2), (1, 2)]
 
 
 def test_rows_are_the_same_bit_by_bit():
-    table, model = AnswerTable(1, 2), Model()
+    table, model = PredictionCache(1, 2), Model()
     rows = numbers([1.0], [np.nextafter(1.0, 2.0)], [np.nan])
     table.ask(rows, owners(1, 1, 1), model)
     assert len(model.asked) == 3
@@ -58,7 +58,7 @@ def test_rows_are_the_same_bit_by_bit():
 
 
 def test_what_a_model_failed_on_is_asked_again():
-    table, model = AnswerTable(2, 2), Model()
+    table, model = PredictionCache(2, 2), Model()
 
     def failing(rows):
         raise ModelError("not today")
@@ -77,7 +77,7 @@ def test_what_a_model_failed_on_is_asked_again():
     max_bytes=st.sampled_from([0, 2**20]),  # of at least 4,096 rows, many more than there are
 )
 def test_answers_are_those_of_the_model_whatever_was_asked_before(batches, max_bytes):
-    table, model = AnswerTable(2, 2, max_bytes), Model()
+    table, model = PredictionCache(2, 2, max_bytes), Model()
     pairs = set()
     for batch in batches:
         rows = np.array(batch, np.float64).reshape(-1, 2)
@@ -91,7 +91,12 @@ def test_a_table_grows_and_forgets_but_never_errs():
     rows = np.random.default_rng(0).random((40_000, 3))
     keys = np.zeros(len(rows), np.int64)
     expected = Model()(rows)
-    small, large, model, other = AnswerTable(3, 2, max_bytes=0), AnswerTable(3, 2), Model(), Model()
+    small, large, model, other = (
+        PredictionCache(3, 2, max_bytes=0),
+        PredictionCache(3, 2),
+        Model(),
+        Model(),
+    )
     for table, asked in ((small, model), (large, other)):
         for _ in range(2):
             for part in blocks(np.arange(len(rows)), 7_000):
