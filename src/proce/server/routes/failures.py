@@ -11,9 +11,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from proce.errors import ProceError, StoreError, WorkerError
+from proce.processes.task import QueueFull
 from proce.server.jobs import JobEnded, UnknownJob
 from proce.server.wire.errors import error_body, validation_body
-from proce.server.workers import QueueFull
 
 _RETRY_SECONDS = 2.0
 

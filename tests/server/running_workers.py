@@ -10,7 +10,7 @@ from typing import Any
 
 from proce.server.workers import Workers, WorkersSettings
 
-from .desks import Opener
+from .fake_desks import Opener
 
 QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=())
 
