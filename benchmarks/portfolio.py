@@ -28,12 +28,12 @@ from batch import PROCE, people
 from proce.batch.parallel.frame_rows import CountRows
 from proce.batch.parallel.running import PRELOADED
 from proce.batch.parallel.work import CallTerms, ExplainWork, SavedExplainer
-from proce.batch.processes.nursery import Nursery
-from proce.batch.processes.pieces import Failed, Piece
-from proce.batch.processes.pool import PoolSettings, run_pieces
-from proce.batch.processes.serving import receive
-from proce.batch.processes.worker import Worker, pickled
+from proce.batch.pieces import Failed, Piece, PieceSettings, run_pieces
 from proce.classifier import fit_network
+from proce.processes.fork_server import ForkServer
+from proce.processes.pool import PoolSettings, WorkerPool
+from proce.processes.task import Task
+from proce.processes.worker import pickled
 
 LOOK_SECONDS = 2.0  # between two looks at a command that runs: they take a core for a while
 WORDS = ("explain", "credit", "--target", "1", "-n", "1")
@@ -138,21 +138,19 @@ def starts(folder: Path) -> None:
     saved = SavedExplainer(folder / "credit")
     work = pickled(ExplainWork(saved, CallTerms({"target": 1}), CountRows()))
     began = time.monotonic()
-    nursery = Nursery((*PRELOADED, *saved.modules))
+    server = ForkServer((*PRELOADED, *saved.modules))
     print("\n| worker | seconds until it is ready | until its first row is explained |")
     print("|---|---|---|")
     row = people(1000, seed=1)[0][:1]
     for name in ("the first", "the second", "the third"):
-        worker = Worker(nursery, work)
-        receive(worker.link)
+        pool = WorkerPool(work, server, PoolSettings(1))
+        pool.start().result()
         ready = time.monotonic() - began
-        worker.give(Piece(0, row))
-        while receive(worker.link)[0] == "progress":
-            pass
+        pool.submit(Task("do", {"piece": Piece(0, row)}, reports=True)).future.result()
         print(f"| {name} | {ready:.2f} | {time.monotonic() - began:.2f} |", flush=True)
-        worker.end()
+        pool.close()
         began = time.monotonic()
-    nursery.end()
+    server.close()
 
 
 def faults(folder: Path, n_rows: int) -> None:
@@ -178,7 +176,9 @@ def faults(folder: Path, n_rows: int) -> None:
     rows = people(4096, seed=1)[0]
     explainer.explain(rows, target=1, n=1)
     start = time.monotonic()
-    with closing(run_pieces(iter([Piece(0, rows)]), work, PoolSettings(2, preload=PRELOADED))) as e:
+    with closing(
+        run_pieces(iter([Piece(0, rows)]), work, PieceSettings(2, preload=PRELOADED))
+    ) as e:
         failed = [event.piece.first_row for event in e if isinstance(event, Failed)]
     seconds = time.monotonic() - start
     print(f"a row that kills its worker, of 4,096: found {failed} in {seconds:.1f} s")

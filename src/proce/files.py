@@ -17,6 +17,7 @@ from proce.paths import error_at, path_of, unreadable
 _BLOCK_SIZE = 1 << 20  # bytes read at a time
 _MAX_TEXT_BYTES = 1 << 30
 _MAX_STEM = 48  # characters of a file's name in that of its draft: systems take 255 bytes
+DRAFT_END = r"\.[0-9a-f]{8}\.part"  # a pattern: how the names of drafts end
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 

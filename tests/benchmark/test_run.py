@@ -192,9 +192,7 @@ def test_a_cell_that_lost_something_is_named_and_run_again(
     with pytest.raises(BenchmarkError, match=f"{cell.id}.*--resume"):
         summarise(copied)
     again: list[Any] = []
-    monkeypatch.setattr(
-        run, "_WorkerPool", lambda folder, worlds, *_: again.extend(worlds) or Mock()
-    )
+    monkeypatch.setattr(run, "_PlanRun", lambda folder, worlds, *_: again.extend(worlds) or Mock())
     run_plan(small_plan, copied.path, resume=True)
     assert [[cell.id for cell in world] for world in again] == [[cell.id]]
     assert (str(path) in caplog.text) != gone

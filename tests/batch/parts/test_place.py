@@ -1,7 +1,6 @@
 """A place for parts: marked, locked, and nobody else's files are touched in it."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from proce.batch.parts.place import Place
 from proce.batch.parts.spans import Span
 from proce.errors import FileError
+from proce.files import draft_of
 
 FIRST = Span(0, 8)
 MARKER = "proce-parts.json"
@@ -49,8 +49,10 @@ def test_what_a_killed_process_left_is_no_part_and_goes_away(folder: Path) -> No
     with Place.open(folder, "1", restart=False) as place:
         half = place.path(Span(8, 8), "results.parquet")
         half.write_text("no outcomes came after it")
-        draft = folder / f".{half.name}.{os.getpid()}.part"
-        draft.write_text("half")
+        outcomes = place.path(Span(8, 8), "outcomes.parquet")
+        with draft_of(outcomes) as draft:
+            draft.write_text("half")
+        outcomes.rename(draft)
     with Place.open(folder, "1", restart=False) as place:
         assert place.spans() == [FIRST]
         assert not half.exists()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from proce.arrays import Array
 from proce.errors import SearchError
-from proce.methods.calls.options import check_pick
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 from proce.methods.phases.choosing import Choice, Pool, choose
 
 PICKS = ("closest", "balanced", "typical", "first")
@@ -164,11 +164,11 @@ def test_the_order_agrees_with_a_loop():
 
 @pytest.mark.parametrize("pick", PICKS)
 def test_a_pick_is_known_by_its_name(pick):
-    check_pick(pick)
+    EXPLAIN_OPTIONS["pick"].read(pick)
 
 
 def test_an_unknown_pick_is_refused_with_those_there_are():
     with pytest.raises(SearchError, match="'closest', 'balanced', 'typical', 'first'"):
-        check_pick("nearest")
+        EXPLAIN_OPTIONS["pick"].read("nearest")
     with pytest.raises(SearchError, match="Did you mean 'closest'"):
-        check_pick("closests")
+        EXPLAIN_OPTIONS["pick"].read("closests")

@@ -14,8 +14,8 @@ from proce.server.jobs import JobLimits, Jobs
 from proce.server.store import Record, Store, StoreThreads
 from proce.server.workers import Workers, WorkersSettings
 
-from ..workers.fakes import FakeApi
-from ..workers.running import handles_of_ours, is_running, processes
+from ..fakes import FakeApi
+from ..running_workers import handles_of_ours, is_running, processes
 
 QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=(__name__,))
 ONE = replace(QUICK, n_explain=1)

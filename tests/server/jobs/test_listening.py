@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from proce.processes.task import QueueFull
 from proce.server.jobs import JobEnded, UnknownJob
 from proce.server.store import Store
-from proce.server.workers import QueueFull
 
-from ..workers.running import run
+from ..running_workers import run
 from .serving import ONE, serving
 
 

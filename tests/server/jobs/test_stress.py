@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from proce.processes.task import QueueFull, WorkerDied
 from proce.server.jobs import JobEnded
 from proce.server.store import RecordFilter
-from proce.server.workers import QueueFull, WorkerDied, WorkersSettings
+from proce.server.workers import WorkersSettings
 
-from ..workers.running import handles_of_ours, parent_of, run, until
+from ..running_workers import handles_of_ours, parent_of, run, until
 from .serving import QUICK, Service, serving
 
 N_TASKS = 64
@@ -88,14 +89,14 @@ async def _followed(service: Service, name: int, id: str) -> None:
 
 
 def _kill(service: Service, draw: random.Random) -> None:
-    """Kill a worker; now and then what makes workers."""
+    """Kill a worker; now and then what forks them."""
     process = draw.choice(service.workers.state().processes or (0,))
     with suppress(ProcessLookupError, FileNotFoundError):
-        nursery = parent_of(process)
-        if parent_of(nursery) != os.getpid():  # the nursery of this worker is dead
+        server = parent_of(process)
+        if parent_of(server) != os.getpid():  # the server of this worker is dead
             os.kill(process, signal.SIGKILL)
         else:
-            os.kill(nursery if draw.random() < 0.1 else process, signal.SIGKILL)
+            os.kill(server if draw.random() < 0.1 else process, signal.SIGKILL)
 
 
 def _check_endings(service: Service, ids: dict[int, str], n_jobs: int, n_cancels: int) -> None:

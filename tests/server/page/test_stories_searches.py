@@ -181,8 +181,8 @@ def test_an_answer_comes_though_every_worker_is_killed_in_the_middle(
 ) -> None:
     explain_all(crowded_page, 120)
     expect(crowded_page.locator(".cohort progress[value]")).to_be_visible()
-    for nursery in children_of(crowded.process.pid):
-        for worker in children_of(nursery):
+    for server in children_of(crowded.process.pid):
+        for worker in children_of(server):
             os.kill(worker, signal.SIGKILL)
     expect(crowded_page.get_by_role("heading", name="120 people")).to_be_visible(
         timeout=RESTART_MILLISECONDS

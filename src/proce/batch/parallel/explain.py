@@ -15,7 +15,6 @@ from proce.batch.parallel.running import ParallelJob, piece_rows
 from proce.batch.parallel.work import CallTerms, ExplainWork, GivenExplainer, SavedExplainer
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
-from proce.batch.processes.worker import pickled
 from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
@@ -26,6 +25,7 @@ from proce.methods.calls.method import ProgressCallback, check_method
 from proce.methods.calls.method import closing as closing_bar
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 from proce.paths import path_of
+from proce.processes.worker import pickled
 from proce.processors import n_usable
 
 _log = logging.getLogger("proce.batch")

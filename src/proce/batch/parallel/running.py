@@ -16,14 +16,13 @@ from proce.batch.parallel.work import (
 )
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span, gaps
-from proce.batch.processes.pieces import Done, Failed, Piece
-from proce.batch.processes.pool import PoolSettings, run_pieces
-from proce.batch.processes.worker import pickled
+from proce.batch.pieces import Done, Failed, Piece, PieceSettings, run_pieces
 from proce.batch.reading.file_types import FileType
 from proce.batch.reading.rows import Chunk
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.methods import Progress
 from proce.methods.calls.method import ProgressCallback
+from proce.processes.worker import pickled
 
 PRELOADED = ("proce.batch.parallel.work", "proce.methods", "numba", "pyarrow.parquet")
 _PIECES_PER_WORKER = 4  # at least, where there are rows enough: nobody waits long for the last
@@ -137,7 +136,7 @@ class ParallelJob:
         return run_pieces(
             _pieces(self.rows, covered),
             pickled(work),
-            PoolSettings(self.n_workers, preload=(*PRELOADED, *self.explainer.modules)),
+            PieceSettings(self.n_workers, preload=(*PRELOADED, *self.explainer.modules)),
             on_progress=report,
             is_over=lambda: self.call.is_over,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proce.batch.isolation import reason_of
-from proce.batch.processes.pieces import Do, Piece, Report
+from proce.batch.pieces import Piece, Report
 from proce.errors import ModelError
 from proce.explanation import Explanations
 from proce.explanation.record.view import View
@@ -115,26 +115,25 @@ class ExplainWork:
     label: Label
     keep: Keep | None = None
 
-    def open(self) -> Do:
-        """Load the explainer, and return what explains a piece."""
-        explainer = self.explainer.load()
+    def __call__(self) -> "ExplainWork":
+        """Return the work with its explainer loaded."""
+        return replace(self, explainer=GivenExplainer(self.explainer.load()))
 
-        def explain(piece: Piece, report: Report) -> Explanations | None:
-            result = self._explain(explainer, piece, report)
-            if self.keep is None:
-                return result
-            self.keep(result)
-            return None
+    def do(self, piece: Piece, progress: Report) -> Explanations | None:
+        """Explain a piece."""
+        result = self._explain(piece, progress)
+        if self.keep is None:
+            return result
+        self.keep(result)
+        return None
 
-        return explain
-
-    def _explain(self, explainer: Method, piece: Piece, report: Report) -> Explanations:
+    def _explain(self, piece: Piece, report: Report) -> Explanations:
         def tell(progress: Progress) -> None:
             if progress.stage == "search":
                 report(progress.done)
 
         try:
-            result = self.call.explain(explainer, piece.frame, tell)
+            result = self.call.explain(self.explainer.load(), piece.frame, tell)
         except ModelError as error:
             if len(piece) == 1:
                 error.args = (reason_of(error),)

@@ -19,7 +19,7 @@ from pydantic import StringConstraints
 
 from proce.batch.parts.spans import Span
 from proce.errors import FileError
-from proce.files import read_text, write_text, writing
+from proce.files import DRAFT_END, read_text, write_text, writing
 from proce.schema.records import StrictRecord
 
 OUTCOMES_KIND = "outcomes.parquet"  # written last: a part is finished once it is there
@@ -107,7 +107,7 @@ class Place:
 
     def files(self) -> list[Path]:
         """Return all files of the run, also those that were not finished."""
-        named = re.compile(rf"\.?{self.run}-\d{{12}}-\d{{12}}\.[a-z.]+(\.\d+\.part)?")
+        named = re.compile(rf"\.?{self.run}-\d{{12}}-\d{{12}}\.[a-z.]+({DRAFT_END})?")
         return sorted(path for path in self._entries() if named.fullmatch(path.name))
 
     def spans(self) -> list[Span]:
@@ -199,7 +199,7 @@ def _is_still_there(lock: TextIO, path: Path) -> bool:
 def _refuse_others_folder(folder: Path) -> None:
     """Refuse a folder without our marker in which somebody keeps something."""
     names = sorted(path.name for path in folder.iterdir())
-    draft = re.compile(rf"\.{re.escape(_MARKER_NAME)}\.\d+\.part")
+    draft = re.compile(rf"\.{re.escape(_MARKER_NAME)}{DRAFT_END}")
     others = [name for name in names if name != _LOCK_NAME and not draft.fullmatch(name)]
     if _MARKER_NAME in names or not others:
         return

@@ -4,32 +4,26 @@ A method that crashes or hangs costs its cell: the cell is recorded as failed, a
 """
 
 import logging
-import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from itertools import groupby
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from queue import SimpleQueue
 
-from proce.batch.processes.nursery import Nursery, end_process
-from proce.batch.processes.serving import receive, send
-from proce.batch.processes.worker import death_words
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.measuring.worker import BEGUN, BROKEN, DONE
+from proce.benchmark.measuring.worker import PRELOADED, prepare_world
 from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError, MissingExtraError
+from proce.processes.fork_server import ForkServer
+from proce.processes.pool import PoolSettings, WorkerPool
+from proce.processes.task import Task, TaskTimedOut, WorkerDied
+from proce.processes.worker import pickled
 from proce.processors import n_usable
 
 _log = logging.getLogger(__name__)
-_SERVING = "proce.benchmark.measuring.worker"
-_PRELOAD = (
-    "proce.benchmark.measuring.contenders",
-    "proce.benchmark.measuring.measure",
-    "proce.benchmark.measuring.world",
-)
-
-_POLL_SECONDS = 0.5  # between two looks at the clocks of the workers
 _MAX_PREPARE_SECONDS = 3600.0  # for a split, a classifier and what the cells of a world share
 _REQUIRED_PACKAGES = {"Dice": "dice_ml", "Certifai": "pygad"}
 
@@ -95,7 +89,7 @@ def run_plan(
         cells = list(plan.cells())
         unfinished = [cell for cell in cells if not _is_whole(folder, cell)]
         worlds = [list(group) for _, group in groupby(unfinished, key=lambda cell: cell.world)]
-        _WorkerPool(folder, worlds, len(cells), progress, lock).run(jobs or n_usable())
+        _PlanRun(folder, worlds, len(cells), progress, lock).run(jobs or n_usable())
     return folder
 
 
@@ -122,57 +116,16 @@ def _require_extras(plan: Plan) -> None:
 
 
 @dataclass(eq=False)
-class _Worker:
-    """A process that runs the cells of one world.
+class _World:
+    """The cells of one world that are not finished, in their order, and the worker that has it."""
 
-    Attributes
-    ----------
-    nursery, process, inbox
-        What made the process, its number, and the pipe on which it sends messages.
-    cells
-        The cells that are not finished, in their order.
-    current
-        The cell that it runs now; ``None`` while it prepares the world.
-    current_since
-        When it began with that, by the monotonic clock.
-    """
-
-    nursery: Nursery
-    process: int
-    inbox: Connection
+    pool: WorkerPool
     cells: list[PlanCell]
-    current: PlanCell | None = None
-    current_since: float = field(default_factory=time.monotonic)
-
-    def is_overdue(self, cell_seconds: float) -> bool:
-        """Return whether the worker has been busy too long with its cell or its world."""
-        limit = _MAX_PREPARE_SECONDS if self.current is None else cell_seconds
-        return time.monotonic() - self.current_since > limit
-
-    def end(self) -> int | None:
-        """End the process and whatever it started; return its exit code, where that is known."""
-        end_process(self.process)
-        self.inbox.close()
-        return self.nursery.exit_code(self.process)
+    task: Task = field(init=False)  # of the first of them
 
 
-class _WorkerPool:
-    """Hands worlds to workers, and watches their clocks.
-
-    Parameters
-    ----------
-    folder
-        The folder of the run.
-    worlds
-        For each world, its cells that are not finished.
-    total
-        How many cells the plan has, finished or not.
-    progress
-        Called after every cell.
-    lock
-        The file of the run's lock, which workers hold too: whoever takes the run up again waits
-        until they are gone.
-    """
+class _PlanRun:
+    """Hands worlds to workers, each to one of its own, and records what becomes of their cells."""
 
     def __init__(
         self,
@@ -180,78 +133,61 @@ class _WorkerPool:
         worlds: Iterable[list[PlanCell]],
         total: int,
         progress: ProgressCallback | None,
-        lock: int,
+        lock: int,  # workers hold it too: who takes the run up again waits until they are gone
     ) -> None:
-        self.folder, self.worlds, self.progress = folder, list(worlds), progress
+        self.folder, self.waiting, self.progress = folder, deque(worlds), progress
         self.total, self.failed = total, 0
-        self.unfinished = sum(map(len, self.worlds))
-        self.workers: list[_Worker] = []
-        self.lock = lock
+        self.unfinished = sum(map(len, self.waiting))
+        self.worlds: list[_World] = []  # that have a worker
+        self.ended: SimpleQueue[_World] = SimpleQueue()  # whose next cell has
+        self.server = ForkServer(PRELOADED, held=[lock])
 
     def run(self, jobs: int) -> None:
         """Run until every cell is finished; whatever happens, no worker is left behind."""
-        if not self.worlds:
-            return
-        limit = self.folder.plan.cell_seconds
-        self.nursery = Nursery(_PRELOAD, _SERVING, held=[self.lock])
         try:
-            while self.worlds or self.workers:
-                while self.worlds and len(self.workers) < jobs:
-                    self.workers.append(self._start_worker(self.worlds.pop(0)))
-                ready = wait([worker.inbox for worker in self.workers], timeout=_POLL_SECONDS)
-                for worker in list(self.workers):
-                    if worker.inbox in ready:
-                        self._receive(worker)
-                    elif worker.is_overdue(limit):
-                        self._give_up(worker, f"it ran past the limit of {limit:g} seconds")
+            while self.waiting or self.worlds:
+                while self.waiting and len(self.worlds) < jobs:
+                    self._open(self.waiting.popleft())
+                world = self.ended.get()
+                self._finish_cell(world, world.cells.pop(0))
+                if world.cells:
+                    self._submit(world)
+                else:
+                    world.pool.close()
+                    self.worlds.remove(world)
         finally:
-            for worker in self.workers:
-                worker.end()
-            self.nursery.end()
+            for world in self.worlds:
+                world.pool.close()
+            self.server.close()
 
-    def _start_worker(self, cells: list[PlanCell]) -> _Worker:
-        process, inbox = self.nursery.make_worker()
-        send(inbox, (str(self.folder.path), [cell.id for cell in cells]))
-        return _Worker(self.nursery, process, inbox, cells)
+    def _open(self, cells: list[PlanCell]) -> None:
+        prepare = partial(prepare_world, str(self.folder.path), cells[0])
+        settings = PoolSettings(1, open_seconds=_MAX_PREPARE_SECONDS)
+        world = _World(WorkerPool(pickled(prepare), self.server, settings), cells)
+        self.worlds.append(world)
+        self._submit(world)
 
-    def _receive(self, worker: _Worker) -> None:
-        """Take in one message of a worker, or notice that the worker is gone."""
-        try:
-            kind, content = receive(worker.inbox)
-        except (EOFError, OSError):
-            if worker.cells:
-                self._give_up(worker)
-            else:
-                self._remove(worker)
-            return
-        worker.current_since = time.monotonic()
-        if kind == BROKEN:
-            raise content
-        if kind == BEGUN:
-            worker.current = worker.cells[0]
-        if kind == DONE:
-            self._finish_cell(worker, worker.cells.pop(0), succeeded=content)
+    def _submit(self, world: _World) -> None:
+        """Have the next cell of a world run."""
+        seconds = self.folder.plan.cell_seconds
+        world.task = Task("run", {"cell": world.cells[0]}, seconds=seconds)
+        world.task.future.add_done_callback(lambda _: self.ended.put(world))
+        world.pool.submit(world.task)
 
-    def _give_up(self, worker: _Worker, reason: str | None = None) -> None:
-        """End a worker, record its cell as failed, and leave its other cells to a new worker."""
-        exit_code = self._remove(worker)
-        reason = reason or death_words(exit_code)
-        if worker.current is None:
-            first = worker.cells[0].id
-            raise BenchmarkError(f"the world of {first} could not be prepared: {reason}.")
-        cell = worker.cells.pop(0)
-        if not self.folder.is_done(cell):
-            self.folder.write(cell, {"status": "failed", "error": reason})
-        self._finish_cell(worker, cell, succeeded=False)
-        if worker.cells:
-            self.worlds.insert(0, worker.cells)
-
-    def _remove(self, worker: _Worker) -> int | None:
-        self.workers.remove(worker)
-        return worker.end()
-
-    def _finish_cell(self, worker: _Worker, cell: PlanCell, succeeded: bool) -> None:
-        worker.current = worker.cells[0] if worker.cells else None
+    def _finish_cell(self, world: _World, cell: PlanCell) -> None:
+        """Count a cell that has ended; one whose worker died or was ended is recorded as failed."""
+        error = world.task.future.exception()
+        succeeded = error is None and world.task.future.result()
+        if error is not None:
+            if not isinstance(error, TaskTimedOut | WorkerDied):
+                raise error
+            reason = getattr(error, "death", "") or str(error)
+            if not world.task.has_begun:
+                raise BenchmarkError(f"the world of {cell.id} could not be prepared: {reason}")
+            if isinstance(error, TaskTimedOut):
+                reason = f"it ran past the limit of {self.folder.plan.cell_seconds:g} seconds"
+            if not self.folder.is_done(cell):
+                self.folder.write(cell, {"status": "failed", "error": reason})
         self.unfinished -= 1
         self.failed += not succeeded
         if self.progress is not None:

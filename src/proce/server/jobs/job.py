@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import Any, Literal
 
 from proce.errors import ProceError
+from proce.processes.task import Task
 from proce.server.store import Record
-from proce.server.workers import Call
 
 Stop = Literal["cancelled", "interrupted"]
 
@@ -35,7 +35,7 @@ class Job:
 
     def __init__(self, record: Record, owner: str) -> None:
         self.record, self.owner = record, owner
-        self.call: Call | None = None
+        self.call: Task | None = None
         self.stop: Stop | None = None  # what it is to become, once it is stopped
         self.created_seconds = time.monotonic()
         self.progress: Mapping[str, Any] = {"stage": "queued"}

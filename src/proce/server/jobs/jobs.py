@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from proce.processes.task import QueueFull, TaskCancelled
 from proce.server.jobs.endings import INTERRUPTED, Endings, failure_words
 from proce.server.jobs.job import FairQueue, Job, JobCounters, JobEnded, Stop, UnknownJob, end_event
 from proce.server.store import Record, Store, StoreThreads
-from proce.server.workers import CallCancelled, QueueFull, Workers
+from proce.server.workers import Workers
 
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
@@ -191,7 +192,7 @@ class Jobs:
     async def _write(self, job: Job, value: Any, error: Exception | None) -> None:
         if error is None:
             self._ended(job, await self._endings.finish(job.record, value))
-        elif isinstance(error, CallCancelled):
+        elif isinstance(error, TaskCancelled):
             await self._end(job, job.stop or "cancelled")
         else:
             words = failure_words(error, job.record.id)
@@ -202,7 +203,7 @@ class Jobs:
         begun = time.monotonic()
         try:
             if job.stop is not None:
-                raise CallCancelled("the job was stopped before it began.")
+                raise TaskCancelled("the job was stopped before it began.")
             job.call = self.workers.explain(job.record.request, job.report)
             return await job.call, None
         except Exception as error:

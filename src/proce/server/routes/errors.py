@@ -12,9 +12,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from proce.errors import ProceError, StoreError, WorkerError
+from proce.processes.task import QueueFull
 from proce.server.jobs import JobEnded, UnknownJob
 from proce.server.wire.errors import ErrorAnswer, error_body, validation_body
-from proce.server.workers import QueueFull
 
 WORDS = {
     400: "The request cannot be read: no JSON, not UTF-8, a number that is not finite.",

@@ -24,6 +24,7 @@ from proce.methods.published.dice.view import DiceView
 from proce.methods.published.dice.worker import DiceSetup, load, silence
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
+from proce.processes.task import WorkerDied
 from proce.schema import MixedDistance
 
 DiceMethod = Literal["random", "genetic", "gradient"]
@@ -106,7 +107,7 @@ class Dice(Published[DiceSettings]):
     """
 
     Settings = DiceSettings
-    start_method: str | None = None  # of DiCE's process, as multiprocessing names it
+    start_method: str | None = None  # of DiCE's process: fork or spawn
 
     def _prepare(
         self, common: CommonFit, progress: ProgressCallback | None
@@ -159,7 +160,17 @@ class _RowSearch:
         if not bool(self.varied.any()):
             return nothing, "No feature may move."
         query = self.view.query(task, self.position, self.varied)
-        answer = process.ask(query, self.score, max_seconds, lambda: task.over)
+        budget = int(task.evaluations_left[self.position])
+        for is_last in (False, True):
+            try:
+                answer = process.ask(query, self.score, max_seconds, lambda: task.over)
+                break
+            except WorkerDied as error:
+                if is_last:
+                    return nothing, f"DiCE failed: {error.death}."
+                # What ended it may have been chance: the row begins anew.
+                task.evaluations_left[self.position] = budget
+                self.spent, self.reached = False, []
         if answer is None:
             return nothing, "" if task.over else f"{TOOK_TOO_LONG} {max_seconds:g} s."
         task.evaluations_left[self.position] -= answer.evaluations

@@ -11,65 +11,25 @@ Scores = TypeVar("Scores", bound=Any)
 
 @dataclass(frozen=True, eq=False)
 class DiceQuery:
-    """One row for DiCE to explain.
+    """One row for DiCE to explain."""
 
-    Attributes
-    ----------
-    values
-        The row's values by feature, none of them missing.
-    own
-        The same row in our entries ``(f,)``, with missing cells.
-    target
-        The wanted class.
-    n
-        How many counterfactuals are wanted.
-    vary
-        The names of the features that may change.
-    ranges
-        Where to, by name: ``[low, high]``, or the permitted levels.
-    seed
-        The seed of everything random.
-    max_evaluations
-        How many rows DiCE may ask its network about.
-    """
-
-    values: dict[str, Any]
-    own: Array
+    values: dict[str, Any]  # by feature, none of them missing
+    own: Array  # (f,), the same row in our entries, with missing cells
     target: int
     n: int
-    vary: list[str]
-    ranges: dict[str, list[Any]]
-    seed: int
-    max_evaluations: int
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreRequest:
-    """What DiCE asks the caller: how far are these rows ``(n, f)`` on the wanted side, 0 to 1?
-
-    ``None`` stands for the training rows, whose classes the caller knows.
-    """
-
-    rows: Floats | None
+    vary: list[str]  # the features that may change
+    ranges: dict[str, list[Any]]  # where to, by name: [low, high], or the permitted levels
+    seed: int  # of everything random
+    max_evaluations: int  # rows that DiCE may ask its network about
 
 
 @dataclass(frozen=True, eq=False)
 class DiceAnswer:
-    """What DiCE found for one row.
+    """What DiCE found for one row."""
 
-    Attributes
-    ----------
-    rows
-        ``(n, f)``, the counterfactuals in DiCE's values.
-    note
-        What DiCE raised, in words; empty where it raised nothing.
-    evaluations
-        How many rows it asked its own copy of a network about.
-    """
-
-    rows: Floats
-    note: str = ""
-    evaluations: int = 0
+    rows: Floats  # (n, f), the counterfactuals in DiCE's values
+    note: str = ""  # what DiCE raised, in words
+    evaluations: int = 0  # rows it asked its own copy of a network about
 
 
 def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None) -> Scores:

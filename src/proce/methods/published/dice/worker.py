@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from multiprocessing.connection import Connection
 from os import devnull
-from signal import SIG_IGN, SIGINT, signal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from proce.arrays import Floats, Ints
-from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest
+from proce.methods.published.dice.messages import DiceAnswer, DiceQuery
+from proce.processes.worker import Progress
 
 if TYPE_CHECKING:
     from proce.methods.published.dice.network import DiceNetwork
@@ -63,17 +62,7 @@ ExplainerFactory = Callable[["DiceSetup", DiceQuery, ScoreFunction, EvaluationMe
 def make_explainer(
     setup: "DiceSetup", query: DiceQuery, score: ScoreFunction, meter: EvaluationMeter
 ) -> Any:
-    """Return DiCE's explainer for one row; a new one each time, since it keeps a state.
-
-    Parameters
-    ----------
-    setup, query
-        What DiCE needs for any row, and the row.
-    score
-        Answers a :class:`ScoreRequest`.
-    meter
-        Counts what a network is asked.
-    """
+    """Return DiCE's explainer for one row; a new one each time, since it keeps a state."""
     import dice_ml
 
     data = copy.copy(setup.data)  # the gradient method writes the row's ranges into it
@@ -88,26 +77,12 @@ def make_explainer(
 
 @dataclass(frozen=True, eq=False)
 class DiceSetup:
-    """What DiCE needs for any row.
+    """What DiCE needs for any row."""
 
-    Attributes
-    ----------
-    data
-        DiCE's own record of the training rows.
-    method
-        ``random``, ``genetic`` or ``gradient``.
-    options
-        The options of DiCE's search, beside the row.
-    network
-        The network that ``gradient`` descends on; ``None`` for the others.
-    make_explainer
-        Makes DiCE's explainer for one row.
-    """
-
-    data: Any
-    method: str
-    options: dict[str, Any]
-    network: "DiceNetwork | None" = None
+    data: Any  # DiCE's own record of the training rows
+    method: str  # random, genetic or gradient
+    options: dict[str, Any]  # of DiCE's search
+    network: "DiceNetwork | None" = None  # that gradient descends on
     make_explainer: ExplainerFactory = make_explainer
 
     @property
@@ -135,46 +110,36 @@ class ModelForDice:
 
 
 def load(method: str) -> None:
-    """Import DiCE, and what it would import later, so that a forked process has it."""
-    for module in _MODULES[method]:
-        import_module(f"dice_ml.{module}")
+    """Import DiCE, and what it would import later."""
+    for module in modules_of(method)[1:]:
+        import_module(module)
 
 
-def serve(setup: DiceSetup, pipe: Connection, other_end: Connection) -> None:
-    """Answer queries until the caller's process hangs up."""
-    other_end.close()  # or its end would never be noticed
-    _silence_process(uses_torch=setup.network is not None)
-    trees: dict[int, Any] = {}
-    while True:
+def modules_of(method: str) -> tuple[str, ...]:
+    """Return what a process of DiCE needs: this module, and those of DiCE."""
+    return (__name__, *(f"dice_ml.{module}" for module in _MODULES[method]))
+
+
+class DiceWorker:
+    """What DiCE's process holds: what it needs for any row, and its trees of the training rows."""
+
+    def __init__(self, setup: DiceSetup) -> None:
+        self.setup = setup
+        self.trees: dict[int, Any] = {}  # by target
+        _silence_process(uses_torch=setup.network is not None)
+
+    def answer(self, query: DiceQuery, progress: Progress) -> DiceAnswer:
+        """Put one query to DiCE; whatever DiCE raises becomes part of the answer."""
+        meter = EvaluationMeter(query.max_evaluations)
+        rows, note = np.empty((0, len(self.setup.names))), ""
         try:
-            query = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(answer(setup, query, pipe, trees))
-
-
-def answer(setup: DiceSetup, query: DiceQuery, pipe: Any, trees: dict[int, Any]) -> DiceAnswer:
-    """Put one query to DiCE; whatever DiCE raises becomes part of the answer.
-
-    Parameters
-    ----------
-    setup, query
-        What DiCE needs for any row, and the row.
-    pipe
-        The connection to the caller's process.
-    trees
-        DiCE's search trees of the training rows, by target; kept from row to row.
-    """
-    meter = EvaluationMeter(query.max_evaluations)
-    rows, note = np.empty((0, len(setup.names))), ""
-    try:
-        rows = _counterfactuals(setup, query, pipe, trees, meter)
-    except EvaluationsSpent:
-        pass
-    except Exception as error:
-        if not str(error).startswith(_NOTHING_FOUND):
-            note = f"DiCE failed: {type(error).__name__}: {error}"
-    return DiceAnswer(rows, note, meter.used)
+            rows = _counterfactuals(self.setup, query, progress, self.trees, meter)
+        except EvaluationsSpent:
+            pass
+        except Exception as error:
+            if not str(error).startswith(_NOTHING_FOUND):
+                note = f"DiCE failed: {type(error).__name__}: {error}"
+        return DiceAnswer(rows, note, meter.used)
 
 
 def values_of(frame: pd.DataFrame, names: list[str]) -> Floats:
@@ -183,10 +148,14 @@ def values_of(frame: pd.DataFrame, names: list[str]) -> Floats:
 
 
 def _counterfactuals(
-    setup: DiceSetup, query: DiceQuery, pipe: Any, trees: dict[int, Any], meter: EvaluationMeter
+    setup: DiceSetup,
+    query: DiceQuery,
+    progress: Progress,
+    trees: dict[int, Any],
+    meter: EvaluationMeter,
 ) -> Floats:
     """Return DiCE's counterfactuals of one row."""
-    score = _score_function(pipe)
+    score = _score_function(progress)
     explainer = setup.make_explainer(setup, query, score, meter)
     if setup.method == "genetic":
         _reuse_trees(explainer, score, trees, query.target)
@@ -208,12 +177,11 @@ def _counterfactuals(
     return values_of(examples.final_cfs_df if sparse is None else sparse, setup.names)
 
 
-def _score_function(pipe: Any) -> ScoreFunction:
+def _score_function(progress: Progress) -> ScoreFunction:
     """Return a function that asks the caller's process for the scores of rows."""
 
     def score(rows: Floats | None) -> Floats:
-        pipe.send(ScoreRequest(rows))
-        scores: Floats | None = pipe.recv()
+        scores: Floats | None = progress.ask(rows)
         if scores is None:
             raise EvaluationsSpent
         return scores
@@ -250,7 +218,6 @@ def silence() -> Iterator[None]:
 
 def _silence_process(*, uses_torch: bool) -> None:
     """Leave the terminal to the caller's process, and stay on one thread."""
-    signal(SIGINT, SIG_IGN)
     sys.stdout = sys.stderr = open(devnull, "w")  # noqa: SIM115 - as long as the process
     logging.disable()
     warnings.simplefilter("ignore")

@@ -3,28 +3,26 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from threading import Lock
 
 import pytest
 
-from proce.batch.processes.pieces import Done, Failed, Piece, Work
-from proce.batch.processes.pool import PoolSettings, run_pieces
-from proce.batch.processes.worker import pickled
+from proce.batch.pieces import Done, Failed, Piece, PieceSettings, PieceWork, run_pieces
 from proce.errors import ModelError, WorkerError
+from proce.processes.worker import pickled
 
-from .works import NeverOpens, Squares, Surroundings, pieces
+from .piece_works import NeverOpens, Squares, pieces
 
-ROOT = Path(__file__).parents[3]
-TWO = PoolSettings(2, preload=("pandas", "proce.batch.processes.pieces"))
+ROOT = Path(__file__).parents[2]
+TWO = PieceSettings(2, preload=("pandas", "proce.batch.pieces"))
 
 
-def run(work: Work, n_rows: int = 100, size: int = 10, settings: PoolSettings = TWO) -> list[int]:
+def run(
+    work: Callable[[], PieceWork], n_rows: int = 100, size: int = 10, settings: PieceSettings = TWO
+) -> list[int]:
     """Return the squares of all rows, and -1 for rows that failed; the order is checked."""
     results: list[int] = []
     with closing(run_pieces(pieces(n_rows, size), pickled(work), settings)) as events:
@@ -44,44 +42,12 @@ def squares(n_rows: int, without: tuple[int, ...] = ()) -> list[int]:
 def test_what_comes_back_depends_neither_on_workers_nor_on_pieces(
     n_workers: int, size: int
 ) -> None:
-    assert run(Squares(), 100, size, PoolSettings(n_workers)) == squares(100)
+    assert run(Squares(), 100, size, PieceSettings(n_workers)) == squares(100)
 
 
 def test_no_piece_gives_nothing_and_starts_nobody(tmp_path: Path) -> None:
     assert run(Squares(seen=tmp_path), 0) == []
     assert not list(tmp_path.iterdir())
-
-
-def test_a_function_of_the_main_program_goes_along_whole() -> None:
-    program = (
-        "from tests.batch.processes.works import pieces\n"
-        "from proce.batch.processes.pool import PoolSettings, run_pieces\n"
-        "from proce.batch.processes.worker import pickled\n"
-        "class Cubes:\n"
-        "    def open(self):\n"
-        "        print('opened')\n"
-        "        return lambda piece, report: [n**3 for n in piece.frame['number'].tolist()]\n"
-        "for event in run_pieces(pieces(4, 2), pickled(Cubes()), PoolSettings(1)):\n"
-        "    print(event.value)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert done.stdout == "[0, 1]\n[8, 27]\n"
-    assert done.stderr == "opened\n"
-
-
-def test_what_cannot_be_sent_is_said_at_once() -> None:
-    with pytest.raises(WorkerError, match="cannot be sent to them: cannot pickle"):
-        pickled(Squares(seen=Lock()))  # type: ignore[arg-type]
-
-
-def test_every_worker_has_one_thread_and_a_session_of_its_own() -> None:
-    with closing(run_pieces(pieces(1, 1), pickled(Surroundings()), TWO)) as events:
-        (event,) = events
-    assert isinstance(event, Done)
-    assert event.value["threads"] == {1}
-    assert event.value["session"] != os.getsid(0)
 
 
 def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None:
@@ -91,7 +57,7 @@ def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None
 
 def test_a_worker_that_dies_once_costs_a_retry(tmp_path: Path) -> None:
     work = Squares(kills_first=(17,), seen=tmp_path)
-    assert run(work, settings=PoolSettings(1)) == squares(100)
+    assert run(work, settings=PieceSettings(1)) == squares(100)
     assert len(list(tmp_path.glob("worker-*"))) == 2
 
 
@@ -118,7 +84,7 @@ def test_any_other_error_ends_the_run_as_it_is() -> None:
 
 
 def test_a_model_that_fails_everywhere_is_given_up() -> None:
-    settings = PoolSettings(2, max_failed=5)
+    settings = PieceSettings(2, max_failed=5)
     with pytest.raises(ModelError, match=r"fails on 6 of 6 rows.*cannot square"):
         run(Squares(raises=tuple(range(100))), settings=settings)
     some = tuple(range(1, 100, 5))
@@ -126,7 +92,7 @@ def test_a_model_that_fails_everywhere_is_given_up() -> None:
 
 
 def test_workers_that_never_begin_are_given_up() -> None:
-    with pytest.raises(WorkerError, match=r"5 workers died before they began.*SIGKILL"):
+    with pytest.raises(WorkerError, match=r"3 workers died before they were open.*SIGKILL"):
         run(NeverOpens())
 
 
@@ -143,20 +109,27 @@ def test_memory_is_bounded_by_how_far_pieces_may_be_ahead() -> None:
             assert len(read) <= number + 18
 
 
-def test_the_process_that_makes_workers_may_die(tmp_path: Path) -> None:
+def test_a_run_goes_on_after_all_that_may_be_ahead_waited_for_the_first(tmp_path: Path) -> None:
+    assert run(Squares(first_waits_for=15, seen=tmp_path), 40, 1) == squares(40)
+
+
+def test_any_process_of_a_run_may_be_killed(tmp_path: Path) -> None:
+    """What forks the workers, then all workers, then all of them at once."""
     results: list[int] = []
-    work = pickled(Squares(seen=tmp_path, seconds=0.01))
-    with closing(run_pieces(pieces(40, 1), work, TWO)) as events:
+    work = pickled(Squares(seen=tmp_path, seconds=0.02))
+    with closing(run_pieces(pieces(60, 1), work, TWO)) as events:
         for event in events:
             assert isinstance(event, Done)
             results += event.value
-            if len(results) == 10:
-                parent = Path(f"/proc/{_workers(tmp_path)[0]}/stat").read_text()
-                os.kill(int(parent.rpartition(")")[2].split()[1]), signal.SIGKILL)
-            if len(results) == 15:
-                for worker in _workers(tmp_path):
+            workers = [own for own in _workers(tmp_path) if _is_running(own)]
+            if len(results) in (10, 30):
+                parents = [Path(f"/proc/{own}/stat").read_text() for own in workers]
+                server = {int(stat.rpartition(")")[2].split()[1]) for stat in parents}
+                os.kill(max(server), signal.SIGKILL)
+            if len(results) in (15, 30):
+                for worker in workers:
                     os.kill(worker, signal.SIGKILL)
-    assert results == squares(40)
+    assert results == squares(60)
 
 
 def test_the_end_is_kept_where_somebody_stops() -> None:
@@ -186,26 +159,6 @@ def test_no_worker_outlives_an_iterator_that_is_closed(tmp_path: Path) -> None:
     events.close()
     for trace in tmp_path.glob("worker-*"):
         assert not _is_running(int(trace.name.removeprefix("worker-")))
-
-
-def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from tests.batch.processes.works import Squares, pieces\n"
-        "from proce.batch.processes.pool import PoolSettings, run_pieces\n"
-        "from proce.batch.processes.worker import pickled\n"
-        "work = Squares(seen=Path(sys.argv[1]), seconds=600)\n"
-        "for _ in run_pieces(pieces(10_000, 1), pickled(work), PoolSettings(2)): pass\n"
-    )
-    parent = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT)
-    workers = _wait_for(lambda: sorted(tmp_path.glob("worker-*"))[1:] and _workers(tmp_path))
-    parent.send_signal(signal.SIGKILL)
-    parent.wait(10)
-    assert _wait_for(lambda: not any(_is_running(worker) for worker in workers))
-
-
-def test_a_dead_worker_is_noticed_though_its_child_lives() -> None:
-    assert run(Squares(leaves_child=(3,)), 4, 1) == squares(4, (3,))
 
 
 def test_ctrl_c_hands_out_what_is_finished_out_of_order(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
-"""Works for pools in tests: quick, and as wicked as a model can be."""
+"""Work on pieces in tests: quick, and as wicked as a model can be."""
 
-import ctypes
 import os
 import signal
 import time
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from proce.batch.processes.pieces import Do, Piece, Report
+from proce.batch.pieces import Piece, Report
 from proce.errors import ModelError
 
 
@@ -33,8 +32,6 @@ class Squares:
         Numbers on which it raises a ``ModelError``.
     breaks
         Numbers on which it raises another error.
-    leaves_child
-        Numbers on which the process ends itself and leaves a child behind, for a while.
     seen
         A folder where each worker leaves a file, and one for every piece that it begins.
     kills_first
@@ -43,27 +40,34 @@ class Squares:
         How long a piece takes.
     slow
         Numbers that take a minute.
+    first_waits_for
+        The number that 0 waits for, by ``seen``.
     """
 
     kills: tuple[int, ...] = ()
     raises: tuple[int, ...] = ()
     breaks: tuple[int, ...] = ()
-    leaves_child: tuple[int, ...] = ()
     kills_first: tuple[int, ...] = ()
     seen: Path | None = None
     seconds: float = 0.0
     slow: tuple[int, ...] = ()
+    first_waits_for: int = 0
 
-    def open(self) -> Do:
-        """Leave a trace and return what squares."""
+    def __call__(self) -> "Squares":
+        """Leave a trace of the worker."""
         if self.seen is not None:
             (self.seen / f"worker-{os.getpid()}").touch()
-        return self._square
+        return self
 
-    def _square(self, piece: Piece, report: Report) -> list[int]:
+    def do(self, piece: Piece, progress: Report) -> list[int]:
+        """Square the numbers."""
         numbers = piece.frame["number"].tolist()
-        report(len(numbers) // 2)
+        progress(len(numbers) // 2)
         time.sleep(60 if set(numbers) & set(self.slow) else self.seconds)
+        while 0 in numbers and self.first_waits_for:
+            if (Path(self.seen or "") / f"number-{self.first_waits_for}").exists():
+                break
+            time.sleep(0.01)
         for number in numbers:
             self._happen(number)
         return [number**2 for number in numbers]
@@ -76,11 +80,6 @@ class Squares:
             trace.touch()
         if number in self.kills or (number in self.kills_first and is_first):
             os.kill(os.getpid(), signal.SIGKILL)
-        if number in self.leaves_child:
-            if ctypes.CDLL(None).fork() == 0:  # one that Python knows nothing of
-                time.sleep(60)
-                os._exit(0)
-            os.kill(os.getpid(), signal.SIGKILL)
         if number in self.raises:
             raise ModelError(f"cannot square {number}")
         if number in self.breaks:
@@ -90,22 +89,7 @@ class Squares:
 class NeverOpens:
     """A work whose workers die before they begin."""
 
-    def open(self) -> Do:
+    def __call__(self) -> "NeverOpens":
         """Die."""
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
-
-
-class Surroundings:
-    """A work that tells how many threads the libraries use, and of its session."""
-
-    def open(self) -> Do:
-        """Return what tells."""
-        return self._tell
-
-    def _tell(self, _piece: Piece, _report: Report) -> dict[str, object]:
-        import torch
-        from threadpoolctl import threadpool_info
-
-        threads = {pool["num_threads"] for pool in threadpool_info()} | {torch.get_num_threads()}
-        return {"threads": threads, "session": os.getsid(0)}

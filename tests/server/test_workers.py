@@ -10,16 +10,11 @@ import pytest
 import uvloop
 
 from proce.errors import SchemaError, WorkerError
-from proce.server.workers import (
-    CallCancelled,
-    CallTimedOut,
-    QueueFull,
-    Workers,
-    WorkersSettings,
-)
+from proce.processes.task import QueueFull, TaskCancelled, TaskTimedOut
+from proce.server.workers import Workers, WorkersSettings
 
 from .fakes import FieldError, Opener
-from .running import QUICK, run, until, working
+from .running_workers import QUICK, run, until, working
 
 
 def test_answers_and_errors_come_back_as_the_explainer_gave_them(tmp_path: Path) -> None:
@@ -53,7 +48,7 @@ def test_a_question_does_not_wait_behind_explanations(tmp_path: Path) -> None:
             for call in calls:
                 call.cancel()
             for call in calls:
-                with pytest.raises(CallCancelled):
+                with pytest.raises(TaskCancelled):
                     await call
 
     run(test())
@@ -131,7 +126,7 @@ def test_a_call_that_is_cancelled_stops_and_its_worker_goes_on(tmp_path: Path) -
             call = workers.explain({"name": 1, "for_ever": True}, lambda _: begun.set())
             await begun.wait()
             call.cancel()
-            with pytest.raises(CallCancelled):
+            with pytest.raises(TaskCancelled):
                 await call
             assert (tmp_path / "stopped-1").exists()
             assert await workers.explain({"name": 2}) == {"name": 2, "square": 4}
@@ -166,10 +161,10 @@ def test_a_call_that_does_not_listen_is_ended_with_its_worker(tmp_path: Path) ->
         async with working(tmp_path, settings) as workers:
             call = workers.explain({"name": 1, "deaf": True})
             call.cancel()
-            with pytest.raises(CallCancelled):
+            with pytest.raises(TaskCancelled):
                 await call
             assert await workers.explain({"name": 2}) == {"name": 2, "square": 4}
-            with pytest.raises(CallTimedOut, match="no answer within 1 s"):
+            with pytest.raises(TaskTimedOut, match="no answer within 1 s"):
                 await workers.ask("wait", seconds=60)
             await until(lambda: workers.state().restarts == 2 and workers.state().ready == 2)
             assert await workers.ask("echo", value=3) == 3
@@ -181,7 +176,7 @@ def test_an_explanation_beyond_its_time_is_ended_and_not_tried_again(tmp_path: P
     async def test() -> None:
         settings = WorkersSettings(n_ask=1, explain_seconds=1.0, preload=())
         async with working(tmp_path, settings) as workers:
-            with pytest.raises(CallTimedOut, match="took more than 1 s"):
+            with pytest.raises(TaskTimedOut, match="took more than 1 s"):
                 await workers.explain({"name": 1, "deaf": True})
             assert workers.state().retries == 0
             assert await workers.explain({"name": 2}) == {"name": 2, "square": 4}
@@ -200,7 +195,7 @@ def test_more_calls_than_may_wait_are_refused(tmp_path: Path) -> None:
             for call in calls:
                 call.cancel()
             for call in calls:
-                with pytest.raises(CallCancelled):
+                with pytest.raises(TaskCancelled):
                     await call
 
     run(test())
@@ -254,7 +249,7 @@ def test_the_loop_of_the_server_serves_as_well(tmp_path: Path) -> None:
             assert await workers.ask("die", times=1) == "alive after 1"
             call = workers.explain({"name": 1, "for_ever": True})
             call.cancel()
-            with pytest.raises(CallCancelled):
+            with pytest.raises(TaskCancelled):
                 await call
 
     uvloop.run(test())

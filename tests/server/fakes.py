@@ -1,6 +1,5 @@
 """Explainers for workers in tests: quick, without a model, and as wicked as one can be."""
 
-import ctypes
 import os
 import signal
 import time
@@ -96,13 +95,6 @@ class FakeApi:
             (self.folder / f"{name}-{len(traces)}").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         return f"alive after {len(traces)}"
-
-    def leave_child(self) -> None:
-        """End the process and leave a child behind, for a while, that Python knows nothing of."""
-        if ctypes.CDLL(None).fork() == 0:
-            time.sleep(60)
-            os._exit(0)
-        os.kill(os.getpid(), signal.SIGKILL)
 
     def explain(self, request: dict[str, Any], progress: Any) -> dict[str, Any]:
         """Take some steps, and return the request's name with its square.

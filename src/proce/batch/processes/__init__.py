@@ -1,1 +1,0 @@
-"""A supervised pool of worker processes; it knows pieces of rows, and nothing of explanations."""
