@@ -40,9 +40,7 @@ EXPLAIN = Step(
                     "read: frame to rows, the model's answers, the wanted classes",
                     (
                         Step("proce.schema.codec", "raw units to the unit range, levels to codes"),
-                        Step(
-                            "proce.explanation.record.rows", "what was found so far, as columns"
-                        ),
+                        Step("proce.explanation.record.rows", "what was found so far, as columns"),
                         Step("proce.explanation.result.explanations", "the result, with verbs"),
                     ),
                 ),

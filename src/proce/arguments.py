@@ -33,6 +33,7 @@ from proce.errors import ProceError
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 MAX_COUNT = 10**9  # what can be counted in the memory of a machine
+MIN_EFFORT, MAX_EFFORT = 0.1, 10.0  # how hard a change of a feature is; 1 is usual
 _MAX_CHARACTERS = 60  # of a value in a message
 
 

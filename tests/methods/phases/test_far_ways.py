@@ -36,8 +36,9 @@ def test_a_way_far_from_the_row_is_found_though_what_is_lacking_leads_away_from_
 
 
 def test_only_the_first_search_starts_near_the_row() -> None:
-    settings = SearchSettings()
-    assert FIRST.start(settings) == "mixed"
-    assert Attempt(1, with_margin=False).start(settings) == "anywhere"
-    assert FIRST.for_surer().start(settings) == "anywhere"
-    assert Attempt(1, with_margin=False).start(SearchSettings.paper()) == "gaussian"
+    assert SearchSettings().start == "mixed"
+    assert FIRST.start("mixed") == "mixed"
+    assert Attempt(1, with_margin=False).start("mixed") == "anywhere"
+    assert FIRST.for_surer().start("mixed") == "anywhere"
+    assert SearchSettings.paper().start == "gaussian"
+    assert Attempt(1, with_margin=False).start("gaussian") == "gaussian"

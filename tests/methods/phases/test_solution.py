@@ -25,8 +25,6 @@ def solution() -> Solution:
         SimpleNamespace(passed=PASSED),  # type: ignore[arg-type]
         cut_short=np.zeros(3, np.bool_),
         population=np.arange(3.0)[:, None, None],
-        n_generations=1,
-        n_evaluations=1,
     )
 
 

@@ -7,9 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from proce.arguments import MAX_COUNT, brief, check_count, is_listed, is_number, is_truth, is_whole
+from proce.arguments import (
+    MAX_COUNT,
+    MAX_EFFORT,
+    MIN_EFFORT,
+    brief,
+    check_count,
+    is_listed,
+    is_number,
+    is_truth,
+    is_whole,
+)
 from proce.errors import SearchError, UnsupportedOption, did_you_mean
-from proce.schema.features.feature import MAX_EFFORT, MIN_EFFORT
 
 OfferedPick = Literal["closest", "balanced", "typical"]
 Pick = Literal["closest", "balanced", "typical", "first"]

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from proce.arguments import brief, is_listed
+from proce.arguments import MAX_EFFORT, MIN_EFFORT, brief, is_listed
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import brief_repr
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
@@ -124,7 +124,6 @@ def checked_columns(name: str, columns: Any) -> tuple[str, ...]:
     return names
 
 
-MIN_EFFORT, MAX_EFFORT = 0.1, 10.0  # how hard a change is; 1 is usual
 MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half of it is none
 
 
