@@ -9,7 +9,7 @@ from shutil import which
 
 import pytest
 
-from proce.server.guard.tokens import Tokens
+from proce.server.guard import Tokens
 
 from ..server.live import LiveServer
 from .blocks import ROOT, blocks_of

@@ -12,7 +12,7 @@ from proce.errors import FileError, MissingExtraError, PersistenceError
 
 _MANIFEST = "manifest.json"  # what every saved explainer has
 _DEMO_TARGET = "approved"
-_NEEDED = ("fastapi", "httptools", "sqlalchemy", "uvicorn")
+_NEEDED = ("fastapi", "prometheus_client", "sqlalchemy", "uvicorn")
 
 
 def serve(

@@ -167,7 +167,7 @@ class ProCE(FittedEstimator):
             The least probability of the target; by default the decision threshold plus the margin
             of the settings.
         rules
-            Further rules for this call.
+            Further rules, such as 'cf.age >= x.age', for this call.
         max_evaluations
             The most candidates that a search evaluates for each row. Where the margin cannot be
             had, there is a second search without it.

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.loops.auto import auto_loop_factory
 
 from proce.errors import WorkerError
 from proce.server.app import make_app
 from proce.server.desk.opening import open_desk
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
-from proce.server.guard.connections import BoundedConnection
 from proce.server.jobs import JobLimits, Jobs
 from proce.server.routes.measures import measures_of
 from proce.server.routes.service import Limits, Service, Settings
@@ -24,8 +24,11 @@ from proce.server.store import Retention, Store, StoreThreads, keep_within
 from proce.server.workers import Workers, WorkersSettings
 
 _BACKLOG = 512
+_MAX_CONNECTIONS = 768  # of 1,024 files that a process may usually have open
+_MAX_HEAD_BYTES = 32_768
 _OPEN_SECONDS = 600.0  # where nothing is compiled yet
 _CONNECTION_SECONDS = 2  # for requests that are being answered when the service ends
+_IDLE_SECONDS = 5  # between two requests of a connection
 _JOB_SECONDS = 0.5  # for explanations that run when the service ends
 _OVERTIME_SECONDS = 10.0  # from the end of a search's time to the end of its worker
 
@@ -73,6 +76,24 @@ class ServeOptions:
     limits: Limits
 
 
+def uvicorn_config(app: ASGIApp, max_connections: int = _MAX_CONNECTIONS) -> uvicorn.Config:
+    """Return how connections are served; h11 is the protocol that bounds heads and trailers."""
+    return uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        lifespan="off",
+        server_header=False,
+        http="h11",
+        ws="none",
+        proxy_headers=False,
+        limit_concurrency=max_connections,
+        h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_CONNECTION_SECONDS,
+    )
+
+
 class _Server(uvicorn.Server):
     """A server that leaves signals to its caller."""
 
@@ -84,7 +105,7 @@ class _Server(uvicorn.Server):
 
 def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; ``say`` is told the address once the workers are ready."""
-    require_safe_exposure(options.host, options.token_file)
+    require_safe_exposure(options.host, options.token_file, options.allowed_hosts)
     tokens = None if options.token_file is None else Tokens(options.token_file)
     guard = GuardSettings(
         host=options.host,
@@ -126,19 +147,7 @@ async def _serve(
     say: Callable[[str], None],
 ) -> None:
     async with _service(options, store) as service:
-        server = _Server(
-            uvicorn.Config(
-                guarded(make_app(service), guard, service.metrics),
-                access_log=False,
-                log_config=None,
-                lifespan="off",
-                server_header=False,
-                http=BoundedConnection,
-                ws="none",
-                proxy_headers=False,
-                timeout_graceful_shutdown=_CONNECTION_SECONDS,
-            )
-        )
+        server = _Server(uvicorn_config(guarded(make_app(service), guard, service.metrics)))
         serving = asyncio.create_task(server.serve([listener]))
         loading = asyncio.create_task(service.load())
         keeping = asyncio.create_task(keep_within(store, service.threads, retention))

@@ -44,7 +44,7 @@ def test_signatures_have_the_declared_options_with_their_defaults() -> None:
 
 
 def test_the_documentation_of_explain_begins_with_the_declared_help() -> None:
-    docs = " ".join((ProCE.explain.__doc__ or "").split())
+    docs = " ".join((ProCE.explain.__doc__ or "").replace("``", "").split())
     for name, option in EXPLAIN_OPTIONS.items():
         if name in ("ranges", "effort", "causal", "pick", "models", "budget_seconds"):
             assert f" {name} " in docs  # written as code

@@ -48,9 +48,9 @@ def test_an_answer_of_a_guard_is_counted_and_has_headers_too(tmp_path: Path) -> 
     assert [foreign.status, nobody.status, somebody.status] == [400, 401, 200]
     assert all("content-security-policy" in answer.headers for answer in (foreign, nobody))
     text = metrics.text()
-    assert 'route="none",method="GET",status="401"} 1' in text
-    assert 'route="/explanations/{record_id}",method="GET",status="200"} 1' in text
-    assert "proce_requests_now 0" in text
+    assert 'method="GET",route="none",status="401"} 1.0' in text
+    assert 'method="GET",route="/explanations/{record_id}",status="200"} 1.0' in text
+    assert "proce_requests_now 0.0" in text
 
 
 @pytest.mark.parametrize("sizes", [[2000], [600, 600]])

@@ -83,8 +83,8 @@ def test_metrics_count_requests_by_their_route(client: httpx.Client) -> None:
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'route="/explanations/{record_id}"' in answer.text
     assert "0123" not in answer.text
-    assert "proce_queue_length 0" in answer.text
-    assert 'proce_workers{state="total"} 3' in answer.text
+    assert "proce_queue_length 0.0" in answer.text
+    assert 'proce_workers{state="total"} 3.0' in answer.text
 
 
 def test_every_answer_has_security_headers(client: httpx.Client) -> None:

@@ -40,6 +40,6 @@ def test_a_service_that_is_killed_finds_its_log_again(
         assert again["result"] == done["result"]
         lines = client.get("/explanations/export").text.splitlines()
         assert [json.loads(line)["id"] for line in lines] == [*reversed(statuses)]
-        assert 'proce_http_requests_total{route="/explanations",' in client.get("/metrics").text
+        assert 'method="GET",route="/explanations",status="200"' in client.get("/metrics").text
     told = "".join(first.lines + second.lines)
     assert not any(secret in told for secret in (PASSWORD, APPLICANT, AUDITOR))

@@ -1,9 +1,9 @@
 """Guards before the application: tokens, hosts, limits, headers, counts. None buffers a stream."""
 
+from proce.server.guard.access import Tokens
 from proce.server.guard.exposure import is_loopback, require_safe_exposure
 from proce.server.guard.guarded import GuardSettings, guarded
 from proce.server.guard.metrics import Metrics
-from proce.server.guard.tokens import Tokens
 
 __all__ = [
     "GuardSettings",

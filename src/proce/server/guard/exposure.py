@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import URL
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proce.errors import FileError
 from proce.server.guard.answers import header_values, refuse
@@ -24,7 +26,9 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def require_safe_exposure(host: str, token_file: Path | None) -> None:
+def require_safe_exposure(
+    host: str, token_file: Path | None, allowed_hosts: Iterable[str] = ()
+) -> None:
     """Refuse to listen where others can reach the service and no token is asked for."""
     if token_file is None and not is_loopback(host):
         raise FileError(
@@ -32,28 +36,20 @@ def require_safe_exposure(host: str, token_file: Path | None) -> None:
             " see everything. Name a --token-file with lines 'applicant TOKEN' or 'auditor TOKEN',"
             " or leave --host away."
         )
+    for name in allowed_hosts:
+        if "*" in name:
+            raise FileError(f"--allowed-host {name!r} has a star; write every name out.")
 
 
 class HostCheck:
-    """Refuses requests under a foreign name, and writes that a foreign page makes.
+    """Refuses requests under a foreign name, and writes that a foreign page makes."""
 
-    A page of somebody else whose name is pointed at this machine (DNS rebinding) has that name in
-    the host header. Numeric addresses cannot be pointed elsewhere; they are taken where the service
-    listens beyond loopback.
-
-    Parameters
-    ----------
-    app
-        What is guarded.
-    host
-        The address that the service listens on.
-    allowed_hosts
-        Further names under which it is reached.
-    """
-
+    # A page of somebody else whose name is pointed at this machine (DNS rebinding) has that name in
+    # the host header. Numeric addresses cannot be pointed elsewhere; they are taken where the
+    # service listens beyond loopback.
     def __init__(self, app: ASGIApp, host: str, allowed_hosts: Iterable[str] = ()) -> None:
         self._app = app
-        self._named = frozenset(_plain(name) for name in allowed_hosts)
+        self._named = frozenset(map(_plain, allowed_hosts))
         self._known = self._named | {*_LOOPBACK_NAMES, _plain(host)}
         self._takes_numbers = not is_loopback(host)
 
@@ -62,9 +58,8 @@ class HostCheck:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        hosts = header_values(scope["headers"], b"host")
-        authority = _authority(hosts[0]) if len(hosts) == 1 else None
-        if authority is None or not self._is_known(authority[0]):
+        own = URL(scope=scope)
+        if not await self._is_known(scope, receive, own):
             await refuse(
                 send,
                 _WRONG_HOST,
@@ -72,17 +67,30 @@ class HostCheck:
                 " add it with --allowed-host NAME.",
             )
             return
-        if scope["method"] in _WRITES and self._is_foreign(scope, authority):
+        if scope["method"] in _WRITES and self._is_foreign(scope, own):
             await refuse(
                 send, _WRONG_ORIGIN, "Another site's page may not write here; open this one's."
             )
             return
         await self._app(scope, receive, send)
 
-    def _is_known(self, name: str) -> bool:
-        return name in self._known or (self._takes_numbers and _is_number(name))
+    async def _is_known(self, scope: Scope, receive: Receive, own: URL) -> bool:
+        """Whether the host header is one that Starlette's guard lets in; its answer is not sent."""
+        names, let_in = set(self._known), []
+        if self._takes_numbers and _is_number(own.hostname or ""):
+            names.add(own.hostname or "")
+        written = [form for name in names for form in _written(name)]
 
-    def _is_foreign(self, scope: Scope, authority: tuple[str, int | None]) -> bool:
+        async def take(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            let_in.append(True)
+
+        async def drop(_message: Message) -> None:
+            pass
+
+        await TrustedHostMiddleware(take, written, www_redirect=False)(scope, receive, drop)
+        return bool(let_in)
+
+    def _is_foreign(self, scope: Scope, own: URL) -> bool:
         """Whether a page of another origin makes the request, as browsers tell."""
         origins = header_values(scope["headers"], b"origin")
         if not origins:
@@ -97,24 +105,17 @@ class HostCheck:
         if name in self._named:
             return False
         default = _DEFAULT_PORTS[origin.scheme]
-        return (name, port or default) != (authority[0], authority[1] or default)
-
-
-def _authority(host: bytes) -> tuple[str, int | None] | None:
-    """Return the name and the port of a host header, or None where it is malformed."""
-    text = host.decode("latin-1").strip()
-    if not text or any(sign in text for sign in "/\\?#@ \t,"):
-        return None
-    try:
-        parts = urlsplit(f"//{text}")
-        return (_plain(parts.hostname), parts.port) if parts.hostname else None
-    except ValueError:
-        return None
+        return (name, port or default) != (_plain(own.hostname or ""), own.port or default)
 
 
 def _plain(name: str) -> str:
     """Return a name as it is compared: lower case, without brackets and without a last dot."""
     return name.strip("[]").lower().removesuffix(".")
+
+
+def _written(name: str) -> tuple[str, ...]:
+    """Return how a plain name may stand in a host header."""
+    return (f"[{name}]",) if ":" in name else (name, f"{name}.")
 
 
 def _is_number(name: str) -> bool:

@@ -9,17 +9,15 @@ WORDS = {
     401: "The token is missing or wrong.",
     403: "The role of the token does not allow it.",
     404: "There is no such record, view or row.",
-    408: "The body took too long to come.",
     409: "The explanation has ended already, or has not ended yet.",
     413: "The body is too large.",
     415: "The body does not say that it is JSON.",
     422: "A field is wrong; it is named.",
-    429: "Too many requests at once.",
-    431: "The head of the request is too large.",
     500: "The service failed; its log tells why under the id in the message.",
-    503: "The queue is full or the service is starting; try again after Retry-After seconds.",
+    503: "The queue is full, too much is asked at once, or the service is starting; try again"
+    " after Retry-After seconds.",
 }
-ALWAYS = (400, 401, 403, 422, 429, 431, 500, 503)
+ALWAYS = (400, 401, 403, 422, 500, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -30,4 +28,4 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-BODY = (408, 413, 415)
+BODY = (413, 415)

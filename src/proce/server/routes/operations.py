@@ -41,7 +41,7 @@ async def health(service: AnyService) -> Any:
 )
 async def metrics(service: AnyService) -> Any:
     """Return what the service has counted, in the text format of Prometheus."""
-    return Response(service.metrics.text(), headers={"content-type": service.metrics.CONTENT_TYPE})
+    return Response(service.metrics.text(), headers={"content-type": service.metrics.content_type})
 
 
 @router.get(

@@ -13,19 +13,10 @@ _MAX_PATH = 200
 _NO_ANSWER = 499  # the client went away, or the answer was never begun
 
 
-class Watching:
-    """Counts a request under the template of its route, and writes a line to the access log.
+class AccessLog:
+    """Counts a request under the template of its route, and writes a line to the access log."""
 
-    A line has the method, the path, the status, the time and the role: no query, no header and no
-    body, so neither a token nor anybody's values.
-
-    Parameters
-    ----------
-    app
-        What is watched.
-    metrics
-        Where requests are counted.
-    """
+    # A line has no query, no header and no body, so neither a token nor anybody's values.
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proce.server.guard.headers import PAGE_POLICY, REPORT_POLICY, SecurityHeaders
+from proce.server.guard.answers import PAGE_POLICY, REPORT_POLICY, SecurityHeaders
 
 from .asgi import answering, call
 
