@@ -116,11 +116,10 @@ def ask_on_one_thread() -> None:
 
 
 class InterruptWatch:
-    """Remembers that Ctrl-C was pressed.
+    """Remembers that Ctrl-C was pressed."""
 
-    A search that is interrupted returns what it has found so far, as if it had ended. The caller
-    asks the watch, so that such a result is not taken for a whole one.
-    """
+    # A search that is interrupted returns what it has found so far, as if it had ended. The caller
+    # asks the watch, so that such a result is not taken for a whole one.
 
     def __init__(self) -> None:
         self.interrupted = False

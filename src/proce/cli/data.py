@@ -51,21 +51,11 @@ SeparatorOption = Annotated[
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """The rows that a model was trained on, or will be.
+    """The rows that a model was trained on, or will be."""
 
-    Attributes
-    ----------
-    frame
-        The columns of the features.
-    label
-        The column that the model predicts; ``None`` where it was not named.
-    schema
-        The features, read from a file or inferred from the frame.
-    """
-
-    frame: "pd.DataFrame"
+    frame: "pd.DataFrame"  # the columns of the features
     label: "pd.Series[Any] | None"
-    schema: "Schema"
+    schema: "Schema"  # the features, read from a file or inferred from the frame
 
 
 def read_training_data(
@@ -75,21 +65,7 @@ def read_training_data(
     drop: list[str] | None,
     separator: str | None,
 ) -> TrainingData:
-    """Read training rows; without a schema, every column but the label and ``drop`` is a feature.
-
-    Parameters
-    ----------
-    path
-        A csv or Parquet file, or a folder of Parquet files.
-    label
-        The column that the model predicts.
-    schema_file
-        The features as JSON; columns that it does not name are left out with a note.
-    drop
-        Columns that are not features, one by one or separated by commas.
-    separator
-        What separates the cells of a csv file; ``None`` to detect it.
-    """
+    """Read training rows; without a schema, all columns but label and ``drop`` are features."""
     from proce.batch.reading.source import Source
     from proce.schema import Schema
 

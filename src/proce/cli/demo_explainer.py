@@ -40,11 +40,9 @@ def fit_demo(progress: "ProgressBars") -> "tuple[ProCE, pd.DataFrame]":
 
 
 def demo_files() -> tuple[Path, Path]:
-    """Return the folder of the demo's explainer and the file of its applicants.
-
-    They are made on first use and kept in the user's cache. Another process makes them, so that
-    this one does not have to load what learning needs.
-    """
+    """Return the folder of the demo's explainer and the file of its applicants."""
+    # They are made on first use and kept in the user's cache. Another process makes them, so that
+    # this one does not have to load what learning needs.
     place = cache_folder() / f"demo-{__version__}"
     if not place.is_dir():
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,7 @@
-"""The first use on a machine: a second process compiles what the command will need.
+"""The first use on a machine: a second process compiles what the command will need."""
 
-While the command loads and learns, and compiles what belongs to that, another core compiles the
-search. What is compiled is kept on disk, so this happens once per installation.
-"""
+# While the command loads and learns, and compiles what belongs to that, another core compiles the
+# search. What is compiled is kept on disk, so this happens once per installation.
 
 import atexit
 import subprocess

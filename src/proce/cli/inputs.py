@@ -1,9 +1,11 @@
-"""What people give beside the rows: a schema, a graph, rules, tiers, ranges, a class."""
+"""What people give beside the rows: a schema, a graph, rules, tiers, ranges, a class, a view."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+
+import typer
 
 from proce.errors import GraphError, ProceError, RuleError, SearchError
 from proce.files import read_text
@@ -65,10 +67,8 @@ def read_tiers(path: Path) -> list[list[str]]:
 
 
 def split_names(words: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return names that are given one by one or separated by commas.
-
-    A name of ``known`` may itself hold commas.
-    """
+    """Return names that are given one by one or separated by commas."""
+    # A name of ``known`` may itself hold commas.
     names: list[str] = []
     for word in words:
         names += [word] if word in known else [name.strip() for name in word.split(",")]
@@ -97,11 +97,9 @@ def read_ranges(words: Sequence[str], schema: "Schema") -> "dict[str, tuple[Leve
 def read_class(
     word: str | None, classes: Sequence[Any], labels: Mapping[Any, str] | None = None
 ) -> Any:
-    """Return the class that a word on the command line names: ``1`` may be text or a number.
-
-    The classes True and False are also named by ``1`` and ``0``, and in small letters; any class
-    by its label.
-    """
+    """Return the class that a word on the command line names: ``1`` may be text or a number."""
+    # The classes True and False are also named by ``1`` and ``0``, and in small letters; any class
+    # by its label.
     if word is None:
         return None
     by_label = {words: label for label, words in (labels or {}).items()}
@@ -166,3 +164,23 @@ def _limit(word: str, text: str) -> float:
 def _value_named(text: str, known: Sequence[Any]) -> Any:
     """Return the known value that a text names; else the text itself, which the call refuses."""
     return next((value for value in known if str(value) == text), text)
+
+
+if TYPE_CHECKING:
+    from proce.explanation.record.view import View
+
+ViewOption = Annotated[
+    str,
+    typer.Option(
+        metavar="VIEW",
+        help="Who reads it: applicant, who is shown no protected feature, or auditor.",
+    ),
+]
+
+
+def read_view(view: str) -> "View":
+    """Return a view that exists."""
+    from proce.explanation.record.view import check_view
+
+    check_view(view)
+    return cast("View", view)

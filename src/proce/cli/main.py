@@ -1,9 +1,8 @@
-"""The ``proce`` command: its options, and what its exit codes mean.
+"""The ``proce`` command: its options, and what its exit codes mean."""
 
-0 done; 1 done, but some rows have no counterfactual; 2 the request is wrong; 3 something
-else failed. 130 and 141 are the usual codes for Ctrl-C and for a pipe that was closed.
-Modules that are slow to import are imported inside the commands.
-"""
+# 0 done; 1 done, but some rows have no counterfactual; 2 the request is wrong; 3 something else
+# failed. 130 and 141 are the usual codes for Ctrl-C and for a pipe that was closed. Modules that
+# are slow to import are imported inside the commands.
 
 import os
 import select
@@ -136,10 +135,8 @@ def _system_message(error: OSError | MemoryError) -> str:
 
 
 def _give_up_full_stdout() -> None:
-    """Leave a stdout that takes nothing more: Python would try again at exit, and change its code.
-
-    That is left to :func:`_stdout_closed` where the reader has gone.
-    """
+    """Leave a stdout that takes nothing more, where `_stdout_closed` does not."""
+    # Python would try again at exit, and change its code.
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -149,10 +146,8 @@ def _give_up_full_stdout() -> None:
 
 
 def _stdout_closed() -> bool:
-    """Return whether the reader of our stdout has closed it, as in ``proce ... | head``.
-
-    A pipe to a worker process can break too, and that is a failure.
-    """
+    """Return whether the reader of our stdout has closed it, as in ``proce ... | head``."""
+    # A pipe to a worker process can break too, and that is a failure.
     try:
         stdout = sys.stdout.fileno()
     except OSError:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from proce.cli.console import note
-from proce.cli.views import ViewOption, read_view
+from proce.cli.inputs import ViewOption, read_view
 
 
 def report(

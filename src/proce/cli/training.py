@@ -19,40 +19,16 @@ _TEST_SHARE = 0.2  # of the rows, kept out of training to see how good the model
 
 @dataclass(frozen=True, eq=False)
 class ModelAndRows:
-    """A trained model, and the rows it was trained on in the dtypes that it takes.
-
-    Attributes
-    ----------
-    model
-        The model.
-    frame
-        The rows it was trained on.
-    label
-        Their labels, or ``None`` where no column of labels was named.
-    notes
-        What a person should know of the training.
-    """
+    """A trained model, and the rows it was trained on in the dtypes that it takes."""
 
     model: Any
-    frame: "pd.DataFrame"
+    frame: "pd.DataFrame"  # the rows it was trained on
     label: "pd.Series[Any] | None" = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a person should know of the training
 
 
 def train_model(kind: str, rows: TrainingData, seed: int, progress: ProgressBars) -> ModelAndRows:
-    """Train a model on most of the rows, and note how often it is right on the others.
-
-    Parameters
-    ----------
-    kind
-        A key of :data:`TRAINERS`.
-    rows
-        The rows; they need labels.
-    seed
-        The seed of the split and of the training.
-    progress
-        The bars that show how far the training has come.
-    """
+    """Train a model on most of the rows, and note how often it is right on the others."""
     from proce.classifier.labels import read_labels
 
     if rows.label is None:

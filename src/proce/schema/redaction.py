@@ -13,19 +13,12 @@ if TYPE_CHECKING:  # pandas is not loaded for names
 
 
 class Redaction:
-    """Takes the protected features out of what an applicant is shown.
+    """Takes the protected features out of what an applicant is shown."""
 
-    A text speaks of a feature where it has one of its names as words of their own, whatever their
-    case and whatever joins them: ``age`` is not in ``wage``, ``place_of_birth`` is in
-    ``Place of birth``. A rule speaks of the features that it reads, not of levels it quotes.
-
-    Parameters
-    ----------
-    called
-        The protected features, and by what else each is called.
-    levels
-        Words for their values.
-    """
+    # A text speaks of a feature where it has one of its names as words of their own, whatever their
+    # case and whatever joins them: 'age' is not in 'wage', 'place_of_birth' is in 'Place of birth'.
+    # A rule speaks of the features that it reads, not of levels it quotes. `called` says by what
+    # else than its name each of them is called, `levels` has the words for their values.
 
     def __init__(self, called: Mapping[str, Iterable[str]], levels: Iterable[str] = ()) -> None:
         self.names = frozenset(called)

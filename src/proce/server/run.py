@@ -35,34 +35,12 @@ _OVERTIME_SECONDS = 10.0  # from the end of a search's time to the end of its wo
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What ``proce serve`` was told.
-
-    Attributes
-    ----------
-    folder
-        The saved explainer.
-    rows, id_name
-        The file of rows to pick from, and the column that names them.
-    target
-        The class that people want; ``None`` where that is not known.
-    title
-        What stands at the top of the page.
-    host, port
-        Where to listen; port 0 takes any that is free.
-    token_file, allowed_hosts
-        Who may ask, and under which names the service is reached.
-    database, keep_days, keep_records
-        Where explanations are kept, for how long and how many.
-    workers, queue
-        How many processes explain, and how many explanations may wait.
-    limits
-        The most that one request may ask for.
-    """
+    """What ``proce serve`` was told."""
 
     folder: Path
     rows: Path | None
     id_name: str | None
-    target: str | None
+    target: str | None  # the class that people want; ``None`` where that is not known
     title: str
     host: str
     port: int

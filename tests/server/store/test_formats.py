@@ -5,8 +5,7 @@ from sqlalchemy import Connection, delete, insert, text, update
 
 from proce.errors import StoreError
 from proce.server.store import Store
-from proce.server.store.formats import bring_up_to_date
-from proce.server.store.tables import FORMAT
+from proce.server.store.tables import FORMAT, bring_up_to_date
 
 
 def test_a_database_is_made_once_and_kept(address: str) -> None:

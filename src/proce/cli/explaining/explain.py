@@ -8,7 +8,6 @@ import typer
 from proce import __version__
 from proce.cli.console import ask_on_one_thread, interrupt_watch, note, progress_bars
 from proce.cli.data import SeparatorOption
-from proce.cli.explaining.call_options import call_option, require_refits
 from proce.cli.explaining.cluster import (
     EngineOption,
     SchedulerOption,
@@ -17,17 +16,43 @@ from proce.cli.explaining.cluster import (
     uses_cluster,
 )
 from proce.cli.first_use import compile_beside
-from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
-from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, did_you_mean
+from proce.cli.inputs import ViewOption, read_class, read_ranges, read_rules, read_view, split_names
+from proce.errors import FileError, ModelError, did_you_mean
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
 
 if TYPE_CHECKING:
     from proce.batch.reading.source import Source
+    from proce.methods import ProCE
     from proce.schema import Schema
 
 _TABLE_SUFFIXES = (".csv", ".parquet")
 _SUFFIXES = (*_TABLE_SUFFIXES, ".json")
 _MAX_COLUMNS_NAMED = 6  # of those that are left out
+
+
+def call_option(name: str, *flags: str, metavar: str, form: str = "") -> Any:
+    """Return the command's option for one of the call, in its declared words."""
+    option = EXPLAIN_OPTIONS[name]
+    least = 1 if option.bounds is not None and option.bounds.whole else None
+    return typer.Option(*flags, metavar=metavar, help=option.help + form, min=least)
+
+
+def require_refits(
+    explainer: "ProCE", folder: Path, robust: float | None, models: int | None
+) -> None:
+    """Refuse ``--robust`` and ``--models`` where the explainer cannot fit its model again."""
+    from proce.classifier.refits import can_refit
+
+    if (robust is None and models is None) or explainer.fitted_.model_refits is not None:
+        return
+    asked = f"--models {models}" if robust is None else f"--robust {robust:g}"
+    reason = "it was fitted without them. Fit it again with 'proce fit --label COLUMN --models N'."
+    if not can_refit(explainer.fitted_.classifier):
+        reason = (
+            "its model is no estimator of scikit-learn's kind, which could be fitted again. Leave"
+            f" {asked.split()[0]} out."
+        )
+    raise ModelError(f"{asked} needs refits of the model, and '{folder}' has none: {reason}")
 
 
 def explain(

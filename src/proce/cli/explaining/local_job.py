@@ -29,21 +29,7 @@ def local_job(
     watch: InterruptWatch,
     progress: ProgressBars,
 ) -> InProcessJob | ParallelJob:
-    """Return the job.
-
-    Parameters
-    ----------
-    explainer, folder
-        The explainer, and where it was loaded from.
-    rows, options, view
-        What is explained, how, and for whom.
-    n_workers
-        How many worker processes; 1 for none but this one.
-    receipts
-        The folder for a receipt of every row; ``None`` for no receipts.
-    watch, progress
-        What knows of Ctrl-C, and what shows how far the job has come.
-    """
+    """Return the job."""
     also = None if receipts is None else ReceiptWriter(receipts, ModelFile.of(folder))
     if n_workers == 1:
 

@@ -59,15 +59,7 @@ class Job(Protocol):
 
 @dataclass
 class JobSummary:
-    """What is shown when a job has ended.
-
-    Attributes
-    ----------
-    rows
-        How many rows ended how.
-    preview
-        The first explanations, where a person reads them on a terminal, by the row and its id.
-    """
+    """What is shown when a job has ended."""
 
     rows: Summary = field(default_factory=Summary)
     preview: dict[str, Explanation] = field(default_factory=dict)
@@ -76,21 +68,7 @@ class JobSummary:
 def write_file(
     job: Job, out: Path, request: Mapping[str, Any], *, restart: bool, outcomes: Path | None = None
 ) -> JobSummary:
-    """Explain chunk by chunk into a file; go on where an earlier run stopped.
-
-    Parameters
-    ----------
-    job
-        The rows.
-    out
-        The file, its suffix ``.csv``, ``.parquet`` or ``.json``.
-    request
-        What the result depends on, in plain values.
-    restart
-        Whether to discard what an interrupted run of another request has kept.
-    outcomes
-        Where a table with a line for each row goes; ``None`` for nowhere.
-    """
+    """Explain chunk by chunk into a file; go on where an earlier run stopped."""
     if out.suffix == ".json" and job.rows.count > _MAX_JSON_ROWS:
         raise SearchError(
             f"{job.rows.count:,} rows are too many for one JSON file, which is made in memory;"
@@ -111,15 +89,7 @@ def write_file(
 
 
 def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
-    """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end.
-
-    Parameters
-    ----------
-    job
-        The rows.
-    outcomes
-        As for :func:`write_file`.
-    """
+    """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end."""
     summary = JobSummary()
     terminal, header = is_terminal(), True
     with _outcome_writer(outcomes) as write_outcomes:

@@ -1,8 +1,7 @@
-"""The options of ``explain``, each declared once: default, bounds, help, and words of its errors.
+"""The options of ``explain``, each declared once: default, bounds, help and words of errors."""
 
-Signatures, the command line, the service's requests and the refusals of other methods read what
-they say of an option from here; neither NumPy nor pandas is loaded for it.
-"""
+# Signatures, the command line, the service's requests and the refusals of other methods read what
+# they say of an option from here; neither NumPy nor pandas is loaded for it.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,43 +37,19 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of ``explain``.
-
-    Attributes
-    ----------
-    name, default
-        What it is called, and its value where it is not given.
-    help
-        What it does, for whoever asks.
-    expected
-        What a value is, for whoever gave another.
-    admits
-        Whether a value is of its kind.
-    bounds
-        Those of the number, or of the numbers by feature.
-    choices
-        The words it knows.
-    by_feature
-        Whether it is a mapping by feature.
-    unsupported
-        What to do about a method that cannot honour it; ``None`` where every method does.
-    is_for_now
-        Whether it belongs to a call that runs at once, and in one piece.
-    in_requests
-        Whether the service takes it.
-    """
+    """An option of ``explain``."""
 
     name: str
-    help: str
-    expected: str
-    admits: Callable[[Any], bool]
+    help: str  # what it does, for whoever asks
+    expected: str  # what a value is, for whoever gave another
+    admits: Callable[[Any], bool]  # whether a value is of its kind
     default: Any = None
-    bounds: Bounds | None = None
-    choices: tuple[str, ...] = ()
-    by_feature: bool = False
-    unsupported: str | None = None
-    is_for_now: bool = False
-    in_requests: bool = True
+    bounds: Bounds | None = None  # those of the number, or of the numbers by feature
+    choices: tuple[str, ...] = ()  # the words it knows
+    by_feature: bool = False  # whether it is a mapping by feature
+    unsupported: str | None = None  # what to do about a method that cannot honour it
+    is_for_now: bool = False  # whether it belongs to a call that runs at once, and in one piece
+    in_requests: bool = True  # whether the service takes it
 
     def read(self, value: Any) -> Any:
         """Return a value as a call keeps it, or raise a `SearchError`."""
@@ -240,10 +215,8 @@ def check_callback(progress: Any) -> None:
 
 
 def refuse_options(method: str, options: Mapping[str, object]) -> None:
-    """Refuse what was given to a published method beyond its options: `UnsupportedOption`.
-
-    What no method knows is a `TypeError`, as for any function.
-    """
+    """Refuse what was given to a published method beyond its options: `UnsupportedOption`."""
+    # What no method knows is a `TypeError`, as for any function.
     for name in options:
         option = EXPLAIN_OPTIONS.get(name)
         if option is None or option.unsupported is None:

@@ -1,7 +1,6 @@
 """The life of an explanation that was asked for: queued, running, and one of four endings."""
 
-from proce.server.jobs.counters import JobCounters
-from proce.server.jobs.job import JobEnded, UnknownJob
+from proce.server.jobs.job import JobCounters, JobEnded, UnknownJob
 from proce.server.jobs.jobs import JobLimits, Jobs
 
 __all__ = ["JobCounters", "JobEnded", "JobLimits", "Jobs", "UnknownJob"]

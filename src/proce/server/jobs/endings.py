@@ -23,15 +23,7 @@ Ending = Literal["failed", "cancelled", "interrupted"]
 
 
 class Endings:
-    """How jobs ended, in the store; what could not be written there is remembered and tried again.
-
-    Parameters
-    ----------
-    store
-        Where records are kept.
-    threads
-        The threads in which it is called.
-    """
+    """How jobs ended, in the store; what could not be written is remembered and tried again."""
 
     def __init__(self, store: Store, threads: StoreThreads) -> None:
         self.store, self.threads = store, threads
@@ -43,15 +35,7 @@ class Endings:
         return record
 
     async def finish(self, record: Record, value: Mapping[str, Any]) -> Record:
-        """Write the result of a job; where it cannot be kept, the job has failed.
-
-        Parameters
-        ----------
-        record
-            The record of the job.
-        value
-            What the desk returned: ``results``, ``summary`` and ``provenance``.
-        """
+        """Write the result of a job; where it cannot be kept, the job has failed."""
         try:
             is_written = await self.threads.write(
                 self.store.finish,

@@ -8,10 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from proce.server.jobs.counters import JobCounters
 from proce.server.jobs.endings import INTERRUPTED, Endings, failure_words
-from proce.server.jobs.job import Job, JobEnded, Stop, UnknownJob, end_event
-from proce.server.jobs.queue import FairQueue
+from proce.server.jobs.job import FairQueue, Job, JobCounters, JobEnded, Stop, UnknownJob, end_event
 from proce.server.store import Record, Store, StoreThreads
 from proce.server.workers import CallCancelled, QueueFull, Workers
 
@@ -29,21 +27,9 @@ class JobLimits:
 
 
 class Jobs:
-    """Explanations that wait or run, between the routes, the store and the workers.
+    """Explanations that wait or run, between the routes, the store and the workers."""
 
-    To be used in one event loop. Close it before the workers and the store.
-
-    Parameters
-    ----------
-    workers
-        Who explains; how long one explanation may take is their setting.
-    store
-        Where records are kept.
-    threads
-        The threads in which the store is called.
-    limits
-        How many jobs may wait.
-    """
+    # To be used in one event loop. Close it before the workers and the store.
 
     def __init__(
         self, workers: Workers, store: Store, threads: StoreThreads, limits: JobLimits
@@ -78,26 +64,8 @@ class Jobs:
         )
 
     async def submit(self, request: Mapping[str, Any], *, role: str, owner: str = "") -> Record:
-        """Accept a job and return its record.
-
-        Once accepted it runs, whether or not the caller waits for this to return.
-
-        Parameters
-        ----------
-        request
-            What the desk is asked to explain.
-        role
-            Who asks: ``applicant`` or ``auditor``.
-        owner
-            Whose turn it is among those who ask; jobs of one owner are done in their order.
-
-        Raises
-        ------
-        QueueFull
-            As many jobs wait as may.
-        StoreError
-            The record cannot be written.
-        """
+        """Accept a job and return its record."""
+        # Once accepted it runs, whether or not the caller waits for this to return.
         if self._is_closed:
             raise QueueFull("the service is stopping.", _MIN_RETRY_SECONDS)
         if self._is_full():
@@ -144,15 +112,7 @@ class Jobs:
         yield end_event(job.record)
 
     async def cancel(self, id: str) -> Record:
-        """Stop a job that waits or runs; return its record, which may not have ended yet.
-
-        Raises
-        ------
-        UnknownJob
-            There is no such record.
-        JobEnded
-            It has ended.
-        """
+        """Stop a job that waits or runs; return its record, which may not have ended yet."""
         job = self._jobs.get(id)
         if job is None:
             record = await self._known(id)

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
-from proce.server.routes.declared import errors
+from proce.server.routes.errors import errors
 from proce.server.routes.records import RecordId, find_result
 from proce.server.routes.service import Role, Service, ServiceHere, ViewHere
-from proce.server.wire.records import CohortAnswer, WaysAnswer
+from proce.server.wire.answers import CohortAnswer, WaysAnswer
 from proce.server.wire.requests import MAX_ROWS
 from proce.server.wire.values import MAX_NAME_LENGTH
 

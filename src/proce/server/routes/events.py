@@ -15,11 +15,10 @@ COMMENT_SECONDS = 15.0
 
 
 class EventStream(Response):
-    """Sends events as they come, and a comment where there were none for some time.
+    """Sends events as they come, and a comment where there were none for some time."""
 
-    The stream listens for the client's going away while it waits for the next event; either way
-    the iterator of the events is closed before the response ends.
-    """
+    # The stream listens for the client's going away while it waits for the next event; either way
+    # the iterator of the events is closed before the response ends.
 
     media_type = "text/event-stream"
 

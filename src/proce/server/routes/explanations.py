@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
-from proce.server.routes.declared import BODY, errors
+from proce.server.routes.errors import BODY, errors
 from proce.server.routes.events import Event, EventStream
-from proce.server.routes.limits import require_within
 from proce.server.routes.records import RecordId, find_record, listed, whole
 from proce.server.routes.service import (
+    Limits,
     OwnerHere,
     Role,
     RoleHere,
@@ -22,7 +22,8 @@ from proce.server.routes.service import (
 )
 from proce.server.routes.strict import StrictRoute
 from proce.server.store import Record as StoredRecord
-from proce.server.wire.records import Record
+from proce.server.wire.answers import Record
+from proce.server.wire.errors import WrongField
 from proce.server.wire.requests import ExplanationRequest
 
 MAX_WAIT_SECONDS = 30.0
@@ -114,3 +115,18 @@ async def _in_view(
 async def cancel_explanation(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Cancel what waits or runs; what has ended stays in the log."""
     return JSONResponse(listed(service, await service.jobs.cancel(record_id), view), 202)
+
+
+def require_within(limits: Limits, request: dict[str, Any]) -> None:
+    """Refuse a request that asks for more than the operator allows."""
+    for field in ("rows", "row_ids"):
+        if len(request.get(field) or ()) > limits.rows:
+            raise WrongField(field, f"this service takes at most {limits.rows:,} rows at a time")
+    if request.get("n", 0) > limits.n:
+        raise WrongField("n", f"this service gives at most {limits.n} counterfactuals of a row")
+    if len(request.get("rules") or ()) > limits.rules:
+        raise WrongField("rules", f"this service takes at most {limits.rules} rules")
+    if (request.get("budget_seconds") or 0) > limits.seconds:
+        raise WrongField(
+            "budget_seconds", f"this service searches for at most {limits.seconds:g} seconds"
+        )

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from proce.server.routes.declared import errors
+from proce.server.routes.errors import errors
 from proce.server.routes.records import listed
 from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere
 from proce.server.store import RecordFilter
+from proce.server.wire.answers import RecordList, Status
 from proce.server.wire.errors import WrongField
-from proce.server.wire.records import RecordList, Status
 from proce.server.wire.requests import MAX_ROW_ID
 
 _TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}

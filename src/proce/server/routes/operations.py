@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
 from proce import __version__
-from proce.server.routes.declared import errors
+from proce.server.routes.errors import errors
 from proce.server.routes.service import AnyService, RoleHere
 from proce.server.wire.answers import Health, Session
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import JSONResponse
 
-from proce.server.routes.declared import BODY, errors
+from proce.server.routes.errors import BODY, errors
 from proce.server.routes.service import RoleHere, ServiceHere, ViewHere, view_of
 from proce.server.routes.strict import StrictRoute
 from proce.server.wire.answers import (

@@ -40,19 +40,7 @@ class Settings:
 
 @dataclass
 class Service:
-    """What every route is given.
-
-    Attributes
-    ----------
-    workers, jobs, store, threads
-        What answers questions, explains, and keeps records.
-    settings
-        What the operator has set.
-    metrics
-        What is counted.
-    redaction
-        What takes protected features out of what an applicant reads.
-    """
+    """What every route is given."""
 
     workers: Workers
     jobs: Jobs

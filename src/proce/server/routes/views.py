@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Path
 from fastapi.responses import JSONResponse
 
-from proce.server.routes.declared import BODY, errors
+from proce.server.routes.errors import BODY, errors
 from proce.server.routes.service import AnyService, RoleHere
 from proce.server.routes.strict import StrictRoute
 from proce.server.wire.answers import SavedView, ViewAnswer

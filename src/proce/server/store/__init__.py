@@ -1,9 +1,8 @@
-"""Where explanations are kept: SQLite beside the explainer, or a PostgreSQL server.
+"""Where explanations are kept: SQLite beside the explainer, or a PostgreSQL server."""
 
-A record is written when an explanation is asked for, and once more when it ends; an ended record
-is never changed, only removed by the operator's retention. Everything here blocks; `StoreThreads`
-is the one place that calls it for an event loop.
-"""
+# A record is written when an explanation is asked for, and once more when it ends; an ended record
+# is never changed, only removed by the operator's retention. Everything here blocks; `StoreThreads`
+# is the one place that calls it for an event loop.
 
 from proce.server.store.record import (
     ENDED,
@@ -16,8 +15,7 @@ from proce.server.store.record import (
 )
 from proce.server.store.retention import Retention
 from proce.server.store.store import Store
-from proce.server.store.threads import StoreThreads
-from proce.server.store.upkeep import keep_within
+from proce.server.store.threads import StoreThreads, keep_within
 
 __all__ = [
     "ENDED",

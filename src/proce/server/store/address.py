@@ -22,36 +22,16 @@ _SSL_MODES = ("disable", "prefer", "require", "verify-full")
 
 @dataclass(frozen=True)
 class Address:
-    """The address of a database.
+    """The address of a database."""
 
-    Attributes
-    ----------
-    url
-        What SQLAlchemy connects to; it may hold a password.
-    shown
-        What messages and logs say; it holds none.
-    file
-        The file of a SQLite database.
-    options
-        What the driver is given beside the address.
-    """
-
-    url: URL = field(repr=False)
-    shown: str
-    file: Path | None
+    url: URL = field(repr=False)  # what SQLAlchemy connects to; it may hold a password
+    shown: str  # what messages and logs say; it holds none
+    file: Path | None  # the file of a SQLite database
     options: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def read(cls, text: str | Path) -> "Address":
-        """Read an address or the path of a file.
-
-        Raises
-        ------
-        StoreError
-            The text is neither; it is not repeated, since it may hold a password.
-        MissingExtraError
-            A PostgreSQL server is named and its driver is not installed.
-        """
+        """Read an address or the path of a file."""
         if isinstance(text, Path) or "://" not in text:
             return cls._of_file(str(text))
         try:

@@ -1,9 +1,9 @@
-"""An open database: connections, transactions, and the claim that one service has on it.
+"""An open database: connections, transactions, and the claim that one service has on it."""
 
-SQLite keeps a write-ahead log, so that readers never wait. Its writes go one after the other. A
-transaction that ends a record is synced to the disk before it counts as written, which costs about
-2 ms; the steps before it (queued, running) are not, since they are in the log that is then synced.
-"""
+# SQLite keeps a write-ahead log, so that readers never wait. Its writes go one after the other. A
+# transaction that ends a record is synced to the disk before it counts as written, which costs
+# about 2 ms; the steps before it (queued, running) are not, since they are in the log that is then
+# synced.
 
 import fcntl
 import os
@@ -30,15 +30,7 @@ _T = TypeVar("_T")
 
 
 class Database:
-    """Connections to one database.
-
-    Parameters
-    ----------
-    address
-        Where the database is.
-    patience_seconds
-        How long to wait for a lock, a connection or an answer.
-    """
+    """Connections to one database."""
 
     def __init__(self, address: Address, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self.address = address
@@ -52,11 +44,9 @@ class Database:
             self._engine = self._connect()
 
     def try_out(self, first: Callable[[Connection], _T]) -> _T:
-        """Write with a function, for the first time: what cannot be reached is told in time.
-
-        A name that is not resolved or a server that says nothing would keep a thread waiting
-        longer than its socket does; that thread is left behind.
-        """
+        """Write with a function, for the first time: what cannot be reached is told in time."""
+        # A name that is not resolved or a server that says nothing would keep a thread waiting
+        # longer than its socket does; that thread is left behind.
         outcome: Queue[tuple[_T | None, BaseException | None]] = Queue()
 
         def attempt() -> None:
@@ -87,13 +77,7 @@ class Database:
 
     @contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[Connection]:
-        """Give a connection in a transaction that is committed in the end.
-
-        Parameters
-        ----------
-        durable
-            Whether what is written must outlive a power cut from then on.
-        """
+        """Give a connection in a transaction that is committed in the end."""
         turn = self._writer if self.address.file else nullcontext()
         with in_words(self.address.shown), turn, self._checked_out() as connection:
             connection = connection.execution_options(proce_write="FULL" if durable else "NORMAL")
@@ -101,11 +85,9 @@ class Database:
                 yield connection
 
     def vacuum_file(self) -> bool:
-        """Give some freed pages of a SQLite file back to the disk; return whether more are left.
-
-        The connection is used without SQLAlchemy: the statements stand outside transactions, and
-        only a script is run to its end, where each step gives back one page.
-        """
+        """Give some freed pages of a SQLite file back to the disk; return whether more are left."""
+        # The connection is used without SQLAlchemy: the statements stand outside transactions, and
+        # only a script is run to its end, where each step gives back one page.
         with in_words(self.address.shown), self._writer, self._engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
             (n_before,) = raw.execute("PRAGMA freelist_count").fetchone()
@@ -117,13 +99,7 @@ class Database:
             return bool(0 < n_left < n_before)
 
     def claim(self) -> None:
-        """Make this service the one that runs explanations with this database.
-
-        Raises
-        ------
-        StoreError
-            Another service does so.
-        """
+        """Make this service the one that runs explanations with this database."""
         if self._claim is not None:
             return
         with in_words(self.address.shown):
@@ -137,13 +113,7 @@ class Database:
         self._is_claimed = True
 
     def keep_claim(self) -> None:
-        """Claim the database again where the claim ended with a server's connection.
-
-        Raises
-        ------
-        StoreError
-            Another service has claimed the database meanwhile.
-        """
+        """Claim the database again where the claim ended with a server's connection."""
         with self._claiming:
             if not self._is_claimed:
                 return
@@ -167,11 +137,9 @@ class Database:
         self._engine.dispose()
 
     def _checked_out(self) -> Connection:
-        """Return a connection that answers.
-
-        SQLAlchemy makes one again where the driver says that it was dropped, not where the system
-        does: then all that are kept are given up.
-        """
+        """Return a connection that answers."""
+        # SQLAlchemy makes one again where the driver says that it was dropped, not where the system
+        # does: then all that are kept are given up.
         try:
             return self._engine.connect()
         except OSError:
@@ -221,11 +189,9 @@ class Database:
 
 
 def _give_up(claim: Connection) -> None:
-    """Unlock and end the connection that holds a claim.
-
-    A server ends a connection that was closed in its own time, and the lock with it: who asks next
-    could still find it taken.
-    """
+    """Unlock and end the connection that holds a claim."""
+    # A server ends a connection that was closed in its own time, and the lock with it: who asks
+    # next could still find it taken.
     with suppress(DBAPIError, OSError):  # it has ended already, and the lock with it
         claim.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _CLAIM})
     claim.invalidate()  # closed, not returned to the pool

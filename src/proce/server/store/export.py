@@ -9,9 +9,8 @@ from sqlalchemy import Row, func, select
 
 from proce.files import plain_cell
 from proce.server.store.database import Database
-from proce.server.store.encoding import to_text
 from proce.server.store.reading import as_record, conditions_of
-from proce.server.store.record import Record, RecordFilter, time_text
+from proce.server.store.record import Record, RecordFilter, time_text, to_text
 from proce.server.store.tables import EXPLANATIONS, RESULTS
 
 ExportFormat = Literal["jsonl", "csv"]

@@ -38,13 +38,7 @@ _OF_SERVERS = {
 
 @contextmanager
 def in_words(shown: str) -> Iterator[None]:
-    """Turn what goes wrong inside into a `StoreError` that names the database.
-
-    Parameters
-    ----------
-    shown
-        The address of the database, without a password.
-    """
+    """Turn what goes wrong inside into a `StoreError` that names the database."""
     try:
         yield
     except NoFreeConnection:

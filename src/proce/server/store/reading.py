@@ -34,11 +34,9 @@ def page_of(connection: Connection, which: RecordFilter, limit: int, offset: int
 
 
 def result_of(connection: Connection, id: str, view: str) -> str | None:
-    """Return the result as a view may see it.
-
-    The auditor's is kept only where it differs from the applicant's; an applicant never gets the
-    auditor's.
-    """
+    """Return the result as a view may see it."""
+    # The auditor's is kept only where it differs from the applicant's; an applicant never gets the
+    # auditor's.
     views = ("applicant",) if view == "applicant" else ("applicant", "auditor")
     found = connection.execute(
         select(RESULTS.c.text)

@@ -1,5 +1,7 @@
-"""What the store gives back: records without their results, pages of them, saved views."""
+"""What the store gives back, and JSON and text as every database takes them."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
@@ -14,41 +16,19 @@ ENDED: tuple[Status, ...] = ("done", "failed", "cancelled", "interrupted")
 
 @dataclass(frozen=True)
 class Record:
-    """One explanation that was asked for, without its result.
+    """One explanation that was asked for, without its result."""
 
-    Attributes
-    ----------
-    id
-        32 hexadecimal digits that nobody can guess.
-    status
-        ``queued``, ``running``, ``done``, ``failed``, ``cancelled`` or ``interrupted``.
-    created, started, finished
-        Times in UTC.
-    request
-        What was asked for.
-    summary
-        How many rows were explained, found and so on; of a record that is done.
-    provenance
-        What the result depends on: model, data, settings.
-    error
-        Why it failed, in words.
-    role
-        Who asked: ``applicant`` or ``auditor``.
-    version
-        The version of ProCE that wrote the record.
-    """
-
-    id: str
+    id: str  # 32 hexadecimal digits that nobody can guess
     status: Status
-    created: datetime
+    created: datetime  # in UTC, as all times here
     started: datetime | None
     finished: datetime | None
     request: dict[str, Any]
     summary: dict[str, Any] | None
-    provenance: dict[str, Any] | None
-    error: str | None
-    role: str
-    version: str
+    provenance: dict[str, Any] | None  # what the result depends on: model, data, settings
+    error: str | None  # why it failed, in words
+    role: str  # who asked: ``applicant`` or ``auditor``
+    version: str  # the version of ProCE that wrote the record
 
     @property
     def ended(self) -> bool:
@@ -56,11 +36,9 @@ class Record:
         return self.status in ENDED
 
     def redacted(self, redaction: Redaction) -> Self:
-        """Return the record as an applicant may see it; row numbers hold no values and stay.
-
-        Why an auditor's explanation failed is not told: the words may speak of a protected feature
-        in ways that no list of names has.
-        """
+        """Return the record as an applicant may see it; row numbers hold no values and stay."""
+        # Why an auditor's explanation failed is not told: the words may speak of a protected
+        # feature in ways that no list of names has.
         if not redaction:
             return self
         error = self.error
@@ -89,22 +67,12 @@ class Page:
 
 @dataclass(frozen=True)
 class RecordFilter:
-    """Which records are meant; nothing given means all of them.
-
-    Attributes
-    ----------
-    status
-        Records of this status.
-    since, until
-        Records that were created at or after ``since`` and before ``until``; times with a zone.
-    role
-        Records that this role asked for.
-    """
+    """Which records are meant; nothing given means all of them."""
 
     status: Status | None = None
     since: datetime | None = None
     until: datetime | None = None
-    role: str | None = None
+    role: str | None = None  # who asked
 
 
 ALL_RECORDS = RecordFilter()
@@ -123,3 +91,29 @@ def time_text(time: datetime | None) -> str | None:
     if time is None:
         return None
     return time.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+_MAX_BRIEF_FIELD = 1_000  # characters of JSON
+_MAX_WORDS = 10_000
+
+
+def to_text(value: Any) -> str:
+    """Return a JSON value as text in ASCII: lone surrogates and NUL are escapes there."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def brief(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request without its long fields, such as thousands of rows."""
+    return {
+        name: value for name, value in request.items() if len(to_text(value)) <= _MAX_BRIEF_FIELD
+    }
+
+
+def plain(words: str) -> str:
+    """Return words without what a database refuses: NUL, and halves of a character."""
+    return words[:_MAX_WORDS].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def plain_json(text: str) -> str:
+    """Return JSON text whose lone surrogates are escaped; the same value in valid Unicode."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

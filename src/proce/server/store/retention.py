@@ -17,21 +17,11 @@ _MAX_DAYS = 36_500
 
 @dataclass(frozen=True)
 class Retention:
-    """What is kept. Records that have not ended are always kept.
-
-    Attributes
-    ----------
-    days
-        Ended records and views are kept for so many days; None keeps them for ever.
-    records
-        At most so many ended records are kept, the newest; None keeps all.
-    views
-        At most so many saved views are kept, the newest.
-    """
+    """What is kept. Records that have not ended are always kept."""
 
     days: float | None = None
-    records: int | None = None
-    views: int = 100_000
+    records: int | None = None  # at most so many ended records are kept, the newest; None keeps all
+    views: int = 100_000  # at most so many saved views are kept, the newest
 
     def __post_init__(self) -> None:
         if self.days is not None and not 0 < self.days <= _MAX_DAYS:

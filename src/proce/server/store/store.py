@@ -12,9 +12,7 @@ from sqlalchemy import func, insert, select, text, update
 from proce import __version__
 from proce.server.store.address import Address
 from proce.server.store.database import PATIENCE_SECONDS, Database
-from proce.server.store.encoding import brief, plain, plain_json, to_text
 from proce.server.store.export import ExportFormat, export
-from proce.server.store.formats import bring_up_to_date
 from proce.server.store.reading import page_of, record_of, result_of
 from proce.server.store.record import (
     ALL_RECORDS,
@@ -24,42 +22,28 @@ from proce.server.store.record import (
     RecordFilter,
     SavedView,
     Status,
+    brief,
+    plain,
+    plain_json,
+    to_text,
 )
 from proce.server.store.retention import Retention, remove_batch
-from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
+from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS, bring_up_to_date
 
 _INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
 
 
 class Store:
-    """Records of explanations in a database. Every method blocks and may be called in any thread.
+    """Records of explanations in a database; every method blocks, in whatever thread."""
 
-    A method raises `StoreError`, in words, where the database cannot be used.
-    """
+    # A method raises `StoreError`, in words, where the database cannot be used.
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @classmethod
     def open(cls, address: str | Path, patience_seconds: float = PATIENCE_SECONDS) -> "Store":
-        """Open a database, and make its tables on first use.
-
-        Parameters
-        ----------
-        address
-            The path of a SQLite file, ``sqlite:///PATH``, or
-            ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``; without a password there, the
-            environment variable ``PGPASSWORD`` has it.
-        patience_seconds
-            How long to wait for a lock, a connection or an answer.
-
-        Raises
-        ------
-        StoreError
-            The database cannot be reached, opened or written, or is of a newer ProCE.
-        MissingExtraError
-            A PostgreSQL server is named and its driver is not installed.
-        """
+        """Open a database, and make its tables on first use."""
         database = Database(Address.read(address), patience_seconds)
         try:
             shown = database.address.shown
@@ -84,18 +68,7 @@ class Store:
             connection.execute(text("SELECT 1"))
 
     def interrupt_unfinished(self) -> int:
-        """Claim the database for this service; mark what the one before left unfinished.
-
-        Returns
-        -------
-        int
-            How many records are now ``interrupted``.
-
-        Raises
-        ------
-        StoreError
-            Another service that runs uses the database.
-        """
+        """Claim the database for this service; mark what the one before left unfinished."""
         self._database.claim()
         with self._database.writing(durable=True) as connection:
             marked = connection.execute(
@@ -106,13 +79,7 @@ class Store:
             return marked.rowcount
 
     def create(self, request: Mapping[str, Any], role: str) -> Record:
-        """Write the record of a new request, ``queued``, and return it.
-
-        Raises
-        ------
-        StoreError
-            Also where another service has claimed the database since `interrupt_unfinished`.
-        """
+        """Write the record of a new request, ``queued``, and return it."""
         self._database.keep_claim()
         record = Record(
             id=secrets.token_hex(16),
@@ -151,27 +118,8 @@ class Store:
         provenance: Mapping[str, Any],
         started: datetime | None = None,
     ) -> bool:
-        """Write the result of a record that has not ended, once.
-
-        What is written outlives a power cut from then on.
-
-        Parameters
-        ----------
-        id
-            The record.
-        results
-            The JSON text of the result for the views ``applicant`` and ``auditor``; equal texts are
-            kept once. A view that is not given has no result.
-        summary, provenance
-            What the log shows of the result.
-        started
-            When it was begun, for a caller that did not call `start`.
-
-        Returns
-        -------
-        bool
-            Whether it was written: False where the record has ended before, or is unknown.
-        """
+        """Write the result of a record that has not ended, once."""
+        # What is written outlives a power cut from then on.
         texts = {view: plain_json(result) for view, result in results.items()}
         if texts.get("auditor") == texts.get("applicant"):
             texts.pop("auditor", None)
@@ -211,11 +159,9 @@ class Store:
     def records(
         self, which: RecordFilter = ALL_RECORDS, *, limit: int = 50, offset: int = 0
     ) -> Page:
-        """Return a part of the log, the newest first, without results.
-
-        Fields of a request that are longer than 1,000 characters, such as many rows, are left out:
-        a page of the log stays small whatever was asked for.
-        """
+        """Return a part of the log, the newest first, without results."""
+        # Fields of a request that are longer than 1,000 characters, such as many rows, are left
+        # out: a page of the log stays small whatever was asked for.
         with self._database.reading() as connection:
             return page_of(connection, which, limit, offset)
 
@@ -231,20 +177,8 @@ class Store:
         which: RecordFilter = ALL_RECORDS,
         view: Literal["applicant", "auditor"] = "auditor",
     ) -> Iterator[str]:
-        """Write the log as text, piece by piece, the oldest first.
-
-        Memory does not grow with the log, and no transaction stays open between pieces.
-
-        Parameters
-        ----------
-        form
-            ``jsonl``: a line of JSON for each record, with its result; ``csv``: without results,
-            for a spreadsheet, where no cell is taken for a formula.
-        which
-            Which records.
-        view
-            Whose results are written.
-        """
+        """Write the log as text, piece by piece, the oldest first."""
+        # Memory does not grow with the log, and no transaction stays open between pieces.
         return export(self._database, form, which, view)
 
     def save_view(self, state: Mapping[str, Any], role: str) -> str:
@@ -268,10 +202,8 @@ class Store:
             return remove_batch(connection, retention, datetime.now(UTC))
 
     def give_back_space(self) -> bool:
-        """Give some freed pages of a SQLite file back to the disk; return whether more are left.
-
-        PostgreSQL does so by itself.
-        """
+        """Give some freed pages of a SQLite file back to the disk; return whether more are left."""
+        # PostgreSQL does so by itself.
         return self._database.address.file is not None and self._database.vacuum_file()
 
 

@@ -1,13 +1,17 @@
-"""The tables, the same in SQLite and in PostgreSQL.
+"""The tables, the same in SQLite and in PostgreSQL, and the format that they are in."""
 
-Results stand in a table of their own, so that the log is listed without touching them.
-"""
+# Results stand in a table of their own, so that the log is listed without touching them.
 
+# To change the tables, raise `CURRENT` and add to `STEPS` the function that turns the format before
+# into the new one. It runs in the transaction that opens the database.
+
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     DateTime,
     Dialect,
     Index,
@@ -17,7 +21,14 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
 )
+
+from proce.errors import StoreError
 
 METADATA = MetaData()
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only plain integers
@@ -88,3 +99,46 @@ VIEWS = Table(
     Index("proce_views_created", "created"),
     sqlite_autoincrement=True,
 )
+
+
+CURRENT = 1
+STEPS: Mapping[int, Callable[[Connection], None]] = {}  # from this format to the next one
+_MAKING = 0x70726F6366  # PostgreSQL's advisory lock while tables are made or changed
+
+
+def bring_up_to_date(
+    connection: Connection,
+    shown: str,
+    current: int = CURRENT,
+    steps: Mapping[int, Callable[[Connection], None]] = STEPS,
+) -> None:
+    """Make the tables where there are none, or change those of an older format."""
+    if connection.dialect.name == "postgresql":
+        encoding = connection.scalar(text("SHOW server_encoding"))
+        if encoding != "UTF8":
+            raise StoreError(
+                f"database {shown}: its encoding is {encoding}, which cannot hold every text."
+                " Create the database with ENCODING 'UTF8'."
+            )
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
+    ours = set(METADATA.tables) & set(inspect(connection).get_table_names())
+    if not ours:
+        METADATA.create_all(connection)
+        connection.execute(insert(FORMAT).values(version=current))
+        return
+    versions = connection.scalars(select(FORMAT.c.version)).all() if FORMAT.name in ours else []
+    if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
+        raise StoreError(
+            f"database {shown}: it has a table {min(ours)!r}, but not in a format that ProCE wrote."
+            " Name another database."
+        )
+    (version,) = versions
+    if version > current:
+        raise StoreError(
+            f"database {shown}: it has format {version} of a newer ProCE; this one knows formats"
+            f" up to {current}. Upgrade ProCE, or name another database."
+        )
+    for older in range(version, current):
+        steps[older](connection)
+    if version < current:
+        connection.execute(update(FORMAT).values(version=current))

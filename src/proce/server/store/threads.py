@@ -1,10 +1,15 @@
-"""The one place where an event loop calls the store: a few threads."""
+"""Where an event loop calls the store: a few threads, and retention while the service runs."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import ParamSpec, TypeVar
+
+from proce.errors import StoreError
+from proce.server.store.retention import Retention
+from proce.server.store.store import Store
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -13,11 +18,10 @@ _END = object()
 
 
 class StoreThreads:
-    """Threads in which the blocking methods of a store run.
+    """Threads in which the blocking methods of a store run."""
 
-    Writes have a thread of their own: they go one after the other, in the order of the calls, and
-    a write that waits for a lock keeps no reader waiting.
-    """
+    # Writes have a thread of their own: they go one after the other, in the order of the calls, and
+    # a write that waits for a lock keeps no reader waiting.
 
     def __init__(self) -> None:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
@@ -30,10 +34,8 @@ class StoreThreads:
     async def write(
         self, method: Callable[_P, _T], *arguments: _P.args, **options: _P.kwargs
     ) -> _T:
-        """Call a method that writes, e.g. ``await threads.write(store.start, id)``.
-
-        A caller that is cancelled stops waiting; what it wrote is written all the same.
-        """
+        """Call a method that writes, e.g. ``await threads.write(store.start, id)``."""
+        # A caller that is cancelled stops waiting; what it wrote is written all the same.
         return await self._run(self._writer, lambda: method(*arguments, **options))
 
     async def stream(self, pieces: Iterator[_T]) -> AsyncIterator[_T]:
@@ -60,3 +62,26 @@ class StoreThreads:
     @staticmethod
     async def _run(executor: ThreadPoolExecutor, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(executor, call)
+
+
+_log = logging.getLogger(__name__)
+
+
+async def keep_within(
+    store: Store, threads: StoreThreads, retention: Retention, every_seconds: float = 3600
+) -> None:
+    """Remove what is beyond retention now and every so often, until cancelled."""
+    # Batches are small, and other writes go in between. A database that cannot be used is tried
+    # again the next time.
+    while True:
+        try:
+            n_removed = 0
+            while batch := await threads.write(store.remove_batch, retention):
+                n_removed += batch
+            if n_removed:
+                while await threads.write(store.give_back_space):
+                    pass
+                _log.info("retention removed %d records and views", n_removed)
+        except StoreError as error:
+            _log.warning("retention is postponed: %s", error)
+        await asyncio.sleep(every_seconds)

@@ -14,15 +14,7 @@ class BodyError(ValueError):
 
 
 def parse_body(body: bytes) -> Any:
-    """Return the value that a body holds.
-
-    Raises
-    ------
-    BodyError
-        Where the body is not UTF-8 or no JSON, names a field twice, holds a number with too many
-        digits or text that could not be written again, or is nested too deeply. NaN and infinity
-        are read, so that the model of the body can name the field that holds them.
-    """
+    """Return the value that a body holds."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:

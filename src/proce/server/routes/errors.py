@@ -1,9 +1,10 @@
-"""How errors are answered: always in one shape, never with a traceback."""
+"""How errors are declared in OpenAPI, and answered: in one shape, never with a traceback."""
 
 import logging
 import math
 import secrets
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,8 +13,35 @@ from starlette.exceptions import HTTPException
 
 from proce.errors import ProceError, StoreError, WorkerError
 from proce.server.jobs import JobEnded, UnknownJob
-from proce.server.wire.errors import error_body, validation_body
+from proce.server.wire.errors import ErrorAnswer, error_body, validation_body
 from proce.server.workers import QueueFull
+
+WORDS = {
+    400: "The request cannot be read: no JSON, not UTF-8, a number that is not finite.",
+    401: "The token is missing or wrong.",
+    403: "The role of the token does not allow it.",
+    404: "There is no such record, view or row.",
+    409: "The explanation has ended already, or has not ended yet.",
+    413: "The body is too large.",
+    415: "The body does not say that it is JSON.",
+    422: "A field is wrong; it is named.",
+    500: "The service failed; its log tells why under the id in the message.",
+    503: "The queue is full, too much is asked at once, or the service is starting; try again"
+    " after Retry-After seconds.",
+}
+ALWAYS = (400, 401, 403, 422, 500, 503)
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return how a route declares its errors: those that any route has, and its own."""
+    return {
+        status: {"model": ErrorAnswer, "description": WORDS[status]}
+        for status in sorted({*ALWAYS, *statuses})
+    }
+
+
+BODY = (413, 415)
+
 
 _RETRY_SECONDS = 2.0
 
