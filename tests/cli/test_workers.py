@@ -64,8 +64,8 @@ def processes_of(parent: int) -> list[int]:
             continue
         if fields[0] != "Z":
             parents[int(status.parent.name)] = int(fields[1])
-    nurseries = [process for process, own in parents.items() if own == parent]
-    return [process for process, own in parents.items() if own in nurseries]
+    servers = [process for process, own in parents.items() if own == parent]
+    return [process for process, own in parents.items() if own in servers]
 
 
 def each_part(folder: Path, process: "subprocess.Popen[str]") -> Iterator[int]:
