@@ -11,7 +11,6 @@ Settings are chosen on seeds from 1000 on.
 
 import argparse
 import json
-import os
 import sys
 import time
 import warnings
@@ -22,6 +21,7 @@ from statistics import fmean
 
 import numpy as np
 import torch
+from cpu_time import cpu_seconds
 from numpy.typing import NDArray
 
 from proce.benchmark.measuring.contenders import Contenders
@@ -90,11 +90,6 @@ class Line:
     def key(self) -> tuple[str, int, str]:
         """What tells lines apart."""
         return self.cell, self.seed, self.method
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time of this process and of those that it started and that have ended."""
-    return sum(os.times()[:4])
 
 
 def measure(world: World, contenders: Contenders, variant: Variant, cell: str) -> Line:

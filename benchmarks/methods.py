@@ -6,7 +6,6 @@ default, then each with some of its settings. No method gets a causal graph or r
 of processes which a method starts included. Target: no method of ours above 0.5 s a row.
 """
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from cpu_time import cpu_seconds
 from sklearn.model_selection import train_test_split
 
 from proce.classifier import TrainedNetwork, fit_network
@@ -115,9 +115,9 @@ class Setting:
 
 def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the CPU time of a call and of the processes that it started, and what it returned."""
-    start = sum(os.times()[:4])
+    start = cpu_seconds()
     result = work()
-    return sum(os.times()[:4]) - start, result
+    return cpu_seconds() - start, result
 
 
 def figures(use: Use, setting: Setting) -> str:

@@ -108,16 +108,17 @@ def test_whichever_process_is_killed_costs_a_retry(tmp_path: Path, killed: tuple
         assert (task.future.result(60) == worker) == ("worker" not in killed)
 
 
-def test_a_server_that_dies_in_its_imports_is_replaced(tmp_path: Path) -> None:
+def test_a_server_that_dies_in_its_imports_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module, trace = tmp_path / "dies_once.py", tmp_path / "trace"
     module.write_text(
         f"import os, pathlib\ntrace = pathlib.Path({str(trace)!r})\n"
         "if not trace.exists():\n    trace.touch()\n    os.kill(os.getpid(), 9)\n"
     )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(tmp_path))
-        with pooled(server=ForkServer(["dies_once"])) as pool:
-            assert result(pool, "echo", value=1) == 1
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pooled(server=ForkServer(["dies_once"])) as pool:
+        assert result(pool, "echo", value=1) == 1
     assert trace.exists()
 
 
@@ -172,6 +173,18 @@ def test_what_cannot_be_sent_is_said_at_once() -> None:
         pickled(partial(Echo, threading.Lock()))  # type: ignore[call-arg]
 
 
+def test_a_server_that_dies_again_and_again_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dies_always.py").write_text("import os\nos._exit(1)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with (
+        pooled(server=ForkServer(["dies_always"])) as pool,
+        pytest.raises(WorkerDied, match="no worker can be made: the process that makes"),
+    ):
+        result(pool, "echo", value=1)
+
+
 def test_an_answer_that_stops_in_the_middle_is_ended_in_time() -> None:
     with pooled() as pool:
         with pytest.raises(TaskTimedOut, match=r"took more than 0\.5 s"):
@@ -179,13 +192,14 @@ def test_an_answer_that_stops_in_the_middle_is_ended_in_time() -> None:
         assert result(pool, "echo", value=1) == 1
 
 
-def test_a_pool_is_closed_while_its_server_still_imports(tmp_path: Path) -> None:
+def test_a_pool_is_closed_while_its_server_still_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "slow_import.py").write_text("import time\ntime.sleep(60)\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(tmp_path))
-        with pooled(server=ForkServer(["slow_import"])) as pool:
-            task = pool.submit(Task("echo", {"value": 1}))
-            wait_until(lambda: pool.server._server is not None)  # type: ignore[attr-defined]
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pooled(server=ForkServer(["slow_import"])) as pool:
+        task = pool.submit(Task("echo", {"value": 1}))
+        wait_until(lambda: pool.server._server is not None)  # type: ignore[attr-defined]
     with pytest.raises(WorkerError, match="the workers are closed"):
         task.future.result(0)
     assert not [own for own in threading.enumerate() if own.name == "proce-worker"]

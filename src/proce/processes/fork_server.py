@@ -174,10 +174,12 @@ class _Server:
         with self._lock:
             try:
                 socket.send_fds(self.control, [message], handles)
-                return int(self.control.recv(_MAX_MESSAGE) or b"gone")
-            except (OSError, ValueError) as error:
+                if answer := self.control.recv(_MAX_MESSAGE):
+                    return int(answer)
+                raise ConnectionError("it has ended")
+            except OSError:
                 self.end()  # or an answer that comes late would be taken for that to another
-                raise ConnectionError(str(error) or "it has ended") from error
+                raise
 
     def end(self) -> None:
         self.control.close()

@@ -1,6 +1,6 @@
 """Run a plan over processes.
 
-A method that crashes or hangs costs its cell: the cell is recorded as failed, and the run goes on.
+A method that crashes twice or hangs costs its cell, which is recorded as failed; the run goes on.
 """
 
 import logging
