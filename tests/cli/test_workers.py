@@ -55,7 +55,7 @@ def assert_same(folder: Path, undisturbed: Path) -> None:
 
 
 def processes_of(parent: int) -> list[int]:
-    """Return what forks the workers of a command, and them: its children, and theirs."""
+    """Return the workers of a command: the children of its children."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -65,7 +65,7 @@ def processes_of(parent: int) -> list[int]:
         if fields[0] != "Z":
             parents[int(status.parent.name)] = int(fields[1])
     servers = [process for process, own in parents.items() if own == parent]
-    return servers + [process for process, own in parents.items() if own in servers]
+    return [process for process, own in parents.items() if own in servers]
 
 
 def each_part(folder: Path, process: "subprocess.Popen[str]") -> Iterator[int]:
