@@ -15,7 +15,7 @@ from proce.explanation.exchange.values import (
     read_losses,
     split,
 )
-from proce.explanation.exchange.wire import WireChange, WireCounterfactual, WireLosses
+from proce.explanation.exchange.wire import WireChange, WireCounterfactual
 from proce.explanation.record.counterfactuals import (
     NO_RULE,
     OPEN_END_WORDS,
@@ -28,6 +28,7 @@ from proce.explanation.words.cells import ChangedCells
 from proce.losses import LOSS_NAMES
 from proce.schema.records import RecordError
 
+Record = dict[str, Any]
 _KINDS = tuple(change.name.lower() for change in CHANGES)
 _ARTICLES = {"action": "an action", "hold": "a hold"}
 _COUNTS = ("support", "refits", "robustness")
@@ -35,8 +36,8 @@ _ABSENT = ...  # of a field that a change does not have; None is a missing value
 _IF_ANY = ("expected", "contribution", "holds_from", "holds_to", "open_ends", "rule")
 
 
-def wire_counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[WireCounterfactual]:
-    """Return the counterfactuals of some rows, whose changed cells these are."""
+def wire_counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Record]:
+    """Return the fields of each counterfactual of some rows, whose changed cells these are."""
     ways, names = rows.counterfactuals, rows.context.codec.schema.names
     columns = zip(
         ways.ranks().tolist(),
@@ -49,15 +50,15 @@ def wire_counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[WireC
         strict=True,
     )
     return [
-        WireCounterfactual(
-            rank=rank,
-            probability=probability,
-            losses=WireLosses(**dict(zip(LOSS_NAMES, losses, strict=True))),
-            changes=changes,
-            values=dict(zip(names, values, strict=True)),
+        {
+            "rank": rank,
+            "probability": probability,
             **certainties,
+            "losses": dict(zip(LOSS_NAMES, losses, strict=True)),
+            "changes": changes,
             **({"steps": steps} if steps else {}),
-        )
+            "values": dict(zip(names, values, strict=True)),
+        }
         for rank, probability, certainties, losses, changes, steps, values in columns
     ]
 
@@ -95,7 +96,7 @@ def read_counterfactuals(
     )
 
 
-def _wire_changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[WireChange]]:
+def _wire_changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[Record]]:
     """Return the changes of each counterfactual."""
     names, rules = rows.context.codec.schema.names, rows.context.rules
     is_action = cells.kind == Change.ACTION
@@ -121,14 +122,14 @@ def _wire_changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[WireCha
         fields,
         strict=True,
     )
-    changes: list[list[WireChange]] = [[] for _ in range(cells.n_counterfactuals)]
+    changes: list[list[Record]] = [[] for _ in range(cells.n_counterfactuals)]
     for line, position, kind, before, after, own in columns:
-        record: dict[str, Any] = {"feature": names[position], "kind": _KINDS[kind]}
-        record |= {"before": before, "after": after}
-        record |= {
-            name: value for name, value in zip(_IF_ANY, own, strict=True) if value is not _ABSENT
-        }
-        changes[line].append(WireChange(**record))
+        record = {"feature": names[position], "kind": _KINDS[kind], "before": before}
+        record["after"] = after
+        for name, value in zip(_IF_ANY, own, strict=True):
+            if value is not _ABSENT:
+                record[name] = value
+        changes[line].append(record)
     return changes
 
 
@@ -208,9 +209,9 @@ def _given(values: Sequence[Any], flags: Array) -> list[Any]:
     return [value if flag else _ABSENT for value, flag in zip(values, flags.tolist(), strict=True)]
 
 
-def _certainties(ways: Counterfactuals) -> list[dict[str, Any]]:
+def _certainties(ways: Counterfactuals) -> list[Record]:
     """Return how sure each counterfactual is: its chance, and the counts that its row has."""
-    certainties: list[dict[str, Any]] = [{} for _ in range(len(ways))]
+    certainties: list[Record] = [{} for _ in range(len(ways))]
     known = {name: ways.is_counted(name) for name in _COUNTS}
     known["confidence"] = ~np.isnan(ways.confidence)
     for name, flags in known.items():

@@ -53,21 +53,22 @@ def _wire_block(rows: ExplainedRows) -> Iterator[WireRow]:
     factual, fronts = plain_raw(context.codec, rows.raw), _wire_fronts(rows)
     extents = zip(rows.extents[:-1], rows.extents[1:], strict=True)
     for row, values, (start, end), front in zip(rows, factual, extents, fronts, strict=True):
-        yield WireRow(
-            row=row.row,
-            outcome=row.outcome.value,
-            predicted=context.class_at(row.predicted),
-            target=context.class_at(row.target),
-            probability=finite_or_none(row.probability),
-            sentences=[line.text for line in recommended_lines(row, ranked[start:end])],
-            factual=dict(zip(names, values, strict=True)),
-            counterfactuals=ways[start:end],
-            margin_met=row.margin_met,
-            diagnosis=None if row.diagnosis is None else _wire_diagnosis(row.diagnosis),
-            notes=list(row.notes),
-            dropped=row.dropped,
-            front=front,
-        )
+        record = {
+            "row": row.row,
+            "outcome": row.outcome.value,
+            "predicted": context.class_at(row.predicted),
+            "target": context.class_at(row.target),
+            "probability": finite_or_none(row.probability),
+            "sentences": [line.text for line in recommended_lines(row, ranked[start:end])],
+            "factual": dict(zip(names, values, strict=True)),
+            "counterfactuals": ways[start:end],
+            "margin_met": row.margin_met,
+            "diagnosis": None if row.diagnosis is None else _wire_diagnosis(row.diagnosis),
+            "notes": list(row.notes),
+            "dropped": row.dropped,
+            "front": front,
+        }
+        yield WireRow.read(record)
 
 
 def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
@@ -137,7 +138,7 @@ def _wire_fronts(rows: ExplainedRows) -> list[WireFront | None]:
     columns = (
         plain_rows(rows, fronts.rows, fronts.owner),
         plain_losses(fronts.losses),
-        ["".join(CHANGE_LETTERS[code] for code in own) for own in fronts.changes.tolist()],
+        _letters(fronts.changes),
         (fronts.changes != UNKNOWN_CHANGE).all(1).tolist(),
     )
     return [
@@ -150,6 +151,13 @@ def _wire_fronts(rows: ExplainedRows) -> list[WireFront | None]:
             *(split(column, sizes) for column in columns), strict=True
         )
     ]
+
+
+def _letters(changes: Array) -> list[str]:
+    """Return the kinds of change ``(p, f)`` of each member of a front as one text."""
+    letters = np.ascontiguousarray(np.array([*CHANGE_LETTERS])[changes])
+    texts: list[str] = letters.view(f"U{changes.shape[1]}")[:, 0].tolist()
+    return texts
 
 
 def _read_fronts(

@@ -92,6 +92,8 @@ def plain_raw(codec: Codec, raw: Array) -> list[list[Any]]:
 
 def plain_losses(losses: Array) -> list[list[float | None]]:
     """Return losses ``(n, 3)`` as plain values."""
+    if np.isfinite(losses).all():
+        return losses.tolist()
     return [[finite_or_none(loss) for loss in own] for own in losses.tolist()]
 
 
