@@ -33,10 +33,11 @@ def decide(probabilities: Array, threshold: float | None) -> Ints:
 
 
 def likeliest_other(probabilities: Array, target: Array) -> Ints:
-    """Return the likeliest class but the target ``(n,)`` of probabilities ``(n, k)``."""
+    """Return the likeliest class but the target ``(n,)``, or one for all, of chances ``(n, k)``."""
     other = np.empty(len(probabilities), np.int64)
     chances = np.ascontiguousarray(probabilities, np.float64)
-    write_likeliest(chances, target.astype(np.int64), other)
+    targets = np.broadcast_to(target, other.shape).astype(np.int64)
+    write_likeliest(chances, targets, other)
     return other
 
 
