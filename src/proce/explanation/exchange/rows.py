@@ -53,7 +53,7 @@ def _wire_block(rows: ExplainedRows) -> Iterator[WireRow]:
     factual, fronts = plain_raw(context.codec, rows.raw), _wire_fronts(rows)
     extents = zip(rows.extents[:-1], rows.extents[1:], strict=True)
     for row, values, (start, end), front in zip(rows, factual, extents, fronts, strict=True):
-        record = {
+        record: dict[str, Any] = {
             "row": row.row,
             "outcome": row.outcome.value,
             "predicted": context.class_at(row.predicted),
