@@ -10,26 +10,16 @@ from proce.arrays import Array
 
 @dataclass(eq=False)
 class Adam:
-    """The memory of a descent: decaying means of its gradients and of their squares.
+    """The memory of a descent: decaying means of its gradients and of their squares."""
 
-    Attributes
-    ----------
-    mean, square
-        The means so far, of one shape; zeros before the first step.
-    mean_decay, square_decay
-        The share of each mean that is left after a step.
-    least_root
-        Added to the root of the squares, which a step is divided by.
-    n_steps
-        How many steps were taken.
-    """
-
+    # mean, square: the means so far, of one shape; zeros before the first step
     mean: Array
     square: Array
+    # mean_decay, square_decay: the share of each mean that is left after a step
     mean_decay: float = 0.9
     square_decay: float = 0.999
-    least_root: float = 1e-8
-    n_steps: int = 0
+    least_root: float = 1e-8  # added to the root of the squares, which a step is divided by
+    n_steps: int = 0  # how many steps were taken
 
     def step(self, gradient: Array, squares: Array, rate: float) -> Array:
         """Return how far to move against a gradient, whose squares may be shared by entries."""

@@ -38,15 +38,7 @@ _MAX_CHARACTERS = 60  # of a value in a message
 
 
 class Kind:
-    """What values an annotation admits, and the words for them.
-
-    Parameters
-    ----------
-    admits
-        Whether a value is of this kind.
-    words
-        What the value is, such as ``a whole number``.
-    """
+    """What values an annotation admits, and the words for them."""
 
     def __init__(self, admits: Callable[[Any], bool], words: str) -> None:
         self.admits, self.words = admits, words
@@ -60,13 +52,7 @@ class Kind:
 def checked(
     error: type[ProceError],
 ) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """Return a decorator that refuses arguments of another kind than a function's annotations.
-
-    Parameters
-    ----------
-    error
-        What is raised.
-    """
+    """Return a decorator that refuses arguments of another kind than a function's annotations."""
 
     def decorate(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         @wraps(function)
@@ -87,15 +73,7 @@ def checked(
 
 
 def check_fields(record: object, error: type[ProceError]) -> None:
-    """Refuse a dataclass of which a field is of another kind than its annotation.
-
-    Parameters
-    ----------
-    record
-        The dataclass, as it is being made.
-    error
-        What is raised.
-    """
+    """Refuse a dataclass of which a field is of another kind than its annotation."""
     made: Any = type(record)
     for name, kind in _kinds_of_fields(made):
         kind.check(name, getattr(record, name), error)

@@ -52,12 +52,7 @@ def cells_differ(rows: Array, others: Array, tolerance: Any = 0.0) -> Array:
     What does not change is kept to the last bit, so any difference counts unless values were
     computed anew.
 
-    Parameters
-    ----------
-    rows, others
-        ``(…, f)``, of shapes that go with each other.
-    tolerance
-        By how much entries may differ that count as the same, ``()`` or ``(f,)``.
+    Shapes: rows, others ``(…, f)``.
     """
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 

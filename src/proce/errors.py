@@ -40,27 +40,16 @@ class SchemaError(ProceError, ValueError):
 
 
 class RuleError(ProceError, ValueError):
-    """A rule that cannot be read, or cannot be evaluated on the rows it is given.
+    """A rule that cannot be read, or cannot be evaluated on the rows it is given."""
 
-    Attributes
-    ----------
-    position
-        How many characters of the rule stand before the mistake; ``None`` where it has no place.
-    """
-
+    # how many characters of the rule stand before the mistake; None where it has no place
     position: int | None = None
 
 
 class GraphError(ProceError, ValueError):
-    """A causal graph with a cycle, an unknown name or a missing equation.
+    """A causal graph with a cycle, an unknown name or a missing equation."""
 
-    Attributes
-    ----------
-    position
-        How many characters of a graph's text stand before the mistake; ``None`` where it has no
-        place.
-    """
-
+    # how many characters of a graph's text stand before the mistake; None where it has no place
     position: int | None = None
 
 
@@ -101,14 +90,7 @@ class DownloadError(DatasetError, OSError):
 
 
 class FileError(ProceError, OSError):
-    """A file that cannot be read or written, or is not what its name says.
-
-    Attributes
-    ----------
-    errno
-        The system's number for what went wrong; ``None`` where it was not asked, or is not to
-        blame.
-    """
+    """A file that cannot be read or written, or is not what its name says."""
 
     def __reduce__(self) -> Any:
         """Return what other processes make it of, the system's number with it."""

@@ -66,15 +66,7 @@ def _require_plain(path: Path, name: str) -> None:
 
 @contextmanager
 def writing(path: Path, draft: Path | None = None) -> Iterator[None]:
-    """Turn what the system cannot write into a ``FileError`` that names the file.
-
-    Parameters
-    ----------
-    path
-        The file or folder, as the person knows it.
-    draft
-        The file that is written in its stead, which is not named.
-    """
+    """Turn what the system cannot write into a ``FileError`` that names the file."""
     try:
         yield
     except OSError as error:
@@ -140,15 +132,7 @@ def read_text(path: Path, what: str) -> str:
 
 
 def read_bytes(path: Path, max_bytes: int) -> bytes:
-    """Read a file that may come from anybody: no link is followed, no pipe waited for.
-
-    Parameters
-    ----------
-    path
-        The path of a plain file.
-    max_bytes
-        A longer file is refused before it is read.
-    """
+    """Read a file that may come from anybody: no link is followed, no pipe waited for."""
     flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     try:
         if path.is_symlink():
@@ -195,15 +179,7 @@ def require_place(path: Path, option: str = "--out") -> None:
 
 
 def require_apart(path: Path, option: str, others: Mapping[str, Path | None]) -> None:
-    """Refuse to write where the same command reads or writes something else.
-
-    Parameters
-    ----------
-    path, option
-        Where to write, and the name of the option that says so.
-    others
-        The other files and folders by the names of their options; ``None`` where one is not given.
-    """
+    """Refuse to write where the same command reads or writes something else."""
     own = path_of(path, option).resolve()
     for name, other in others.items():
         if other is None or not own.is_relative_to(other.resolve()):

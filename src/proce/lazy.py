@@ -6,15 +6,7 @@ from importlib import import_module
 
 
 def loader(package: str, locations: Mapping[str, str]) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a package (PEP 562) that keeps what it has loaded.
-
-    Parameters
-    ----------
-    package
-        The package, by its name.
-    locations
-        In which module each of the names is found.
-    """
+    """Return the ``__getattr__`` of a package (PEP 562) that keeps what it has loaded."""
 
     def load(name: str) -> object:
         if name not in locations:

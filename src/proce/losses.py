@@ -23,12 +23,7 @@ LOSS_NAMES = tuple(loss.name.lower() for loss in Loss)
 def target_probability(probabilities: Array, target: Array) -> Array:
     """Return the probability of each row's target: ``(i, …)`` from ``(i, …, k)``.
 
-    Parameters
-    ----------
-    probabilities
-        What the model gives for each class.
-    target
-        ``(i,)``, the wanted class of each row as a position.
+    Shapes: target ``(i,)``.
     """
     own: Array = probabilities[np.arange(len(probabilities)), ..., target]
     return own

@@ -25,15 +25,7 @@ _REQUEST_ERRORS = {  # errors of the system that another path would not have
 
 
 def path_of(path: Any, what: str = "path") -> Path:
-    """Return a path that a caller gives; refuse what can be the path of nothing.
-
-    Parameters
-    ----------
-    path
-        A text or a path; whether there is anything does not matter.
-    what
-        The name of the argument or the option, for the error.
-    """
+    """Return a path that a caller gives; refuse what can be the path of nothing."""
     is_path = isinstance(path, str | os.PathLike) and not isinstance(os.fspath(path), bytes)
     if not is_path or not os.fspath(path):
         raise FileError(f"{what} is {path!r}; expected the path of a file or folder, as text.")

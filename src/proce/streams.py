@@ -33,15 +33,9 @@ class Purpose(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class RowStreams:
-    """One stream of random numbers per row.
+    """One stream of random numbers per row."""
 
-    Attributes
-    ----------
-    states
-        ``(i,)``, the seed of each stream.
-    """
-
-    states: Words
+    states: Words  # (i,), the seed of each stream
 
     @classmethod
     def of(cls, seed: int, keys: Ints) -> "RowStreams":

@@ -62,24 +62,7 @@ def train(
     generator: torch.Generator,
     progress: EpochCallback | None = None,
 ) -> TrainingRecord:
-    """Minimise a loss by Adam; leave the network in evaluation mode with its best weights.
-
-    Parameters
-    ----------
-    network
-        The network, which is trained in place.
-    loss
-        Returns the mean loss of the rows at the given positions; the network is in training or in
-        evaluation mode when it is called.
-    n_rows
-        How many rows there are; positions run from 0.
-    settings
-        How long and how fast the network learns.
-    generator
-        Draws the split into training and held-out rows, and the order of the batches.
-    progress
-        Called after each epoch; stops the training by returning False.
-    """
+    """Minimise a loss by Adam; leave the network in evaluation mode with its best weights."""
     start = time.perf_counter()
     shuffled = torch.randperm(n_rows, generator=generator)
     n_held_out = min(max(1, round(settings.held_out * n_rows)), n_rows - 1)

@@ -22,36 +22,17 @@ GiveUp = Callable[[pa.Table, str], Explanations]
 
 @dataclass(frozen=True)
 class InProcessJob:
-    """Rows that this process explains, chunk by chunk.
+    """Rows that this process explains, chunk by chunk."""
 
-    Attributes
-    ----------
-    rows
-        The rows of a file.
-    explain
-        Explains the rows of a table.
-    give_up
-        Returns explanations of a row on which the model breaks, given why.
-    also
-        What else is done with each chunk's explanations.
-    progress
-        Called with how far the whole file has come.
-    """
-
-    rows: Rows
-    explain: ExplainTable
-    give_up: GiveUp
+    rows: Rows  # the rows of a file
+    explain: ExplainTable  # explains the rows of a table
+    give_up: GiveUp  # returns explanations of a row on which the model breaks, given why
+    # what else is done with each chunk's explanations
     also: Callable[[Explanations], object] | None = None
-    progress: ProgressCallback | None = None
+    progress: ProgressCallback | None = None  # called with how far the whole file has come
 
     def explanations(self, covered: Sequence[Span] = ()) -> Iterator[Explanations]:
-        """Yield the explanations of the chunks, their rows counted from the file's first.
-
-        Parameters
-        ----------
-        covered
-            The rows that are done already, in order.
-        """
+        """Yield the explanations of the chunks, their rows counted from the file's first."""
         for chunk in self.rows.chunks():
             whole = Span(chunk.first_row, len(chunk.table))
             for span in gaps(covered, whole) if whole.n_rows else [whole]:

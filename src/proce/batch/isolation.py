@@ -20,22 +20,7 @@ def explain_isolating(
     explain: Callable[[pa.Table], Explanations],
     give_up: Callable[[pa.Table, str], Explanations],
 ) -> Iterator[tuple[int, Explanations]]:
-    """Yield the explanations of a table in pieces, each with the position of its first row.
-
-    Parameters
-    ----------
-    table
-        The rows.
-    explain
-        Explains some of them; raises ``ModelError`` where the model breaks on one.
-    give_up
-        Returns explanations that say of a single row why it has none.
-
-    Raises
-    ------
-    ModelError
-        The model breaks on every row that was tried.
-    """
+    """Yield the explanations of a table in pieces, each with the position of its first row."""
     waiting = [(0, len(table))]
     n_answered = n_failed = 0
     while waiting:

@@ -10,18 +10,10 @@ from proce.explanation.record.outcome import UNKNOWN_CLASS
 
 @dataclass(frozen=True)
 class ReceiptWriter:
-    """Writes a receipt of each row; any process can have one.
+    """Writes a receipt of each row; any process can have one."""
 
-    Attributes
-    ----------
-    folder
-        Where the receipts go.
-    model
-        The file of the model, which receipts name; its checksum is taken once.
-    """
-
-    folder: Path
-    model: ModelFile
+    folder: Path  # where the receipts go
+    model: ModelFile  # the file of the model, which receipts name; its checksum is taken once
 
     def __call__(self, result: Explanations) -> None:
         """Write a receipt of each of these rows that the model answered."""

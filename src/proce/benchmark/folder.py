@@ -39,15 +39,7 @@ _RETRY_SECONDS = 0.05
 
 
 class RunFolder:
-    """The folder of one run.
-
-    Parameters
-    ----------
-    path
-        The folder; :meth:`create` and :meth:`open` check what is in it.
-    plan
-        The plan of the run.
-    """
+    """The folder of one run."""
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path, self.plan = path, plan

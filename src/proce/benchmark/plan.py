@@ -25,45 +25,31 @@ _MAX_CELLS = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """A row of the tables: a method and how it is used.
+    """A row of the tables: a method and how it is used."""
 
-    Attributes
-    ----------
-    name
-        The name of the variant in the tables.
-    method
-        The name of the method's class; or ``Ceiling``, which is none, but shows who can be helped
-        at all in the true equations.
-    setting
-        ``paper`` for the schema of the paper, in which nearly every feature is free; ``recourse``
-        for a schema in which only what people can act on may be acted on. Recourse is measured
-        on data sets whose true equations are known.
-    ruled
-        Whether the method is given the rules that %Ccv checks. A published method then also
-        respects one-way features, and drops candidates that break a rule.
-    causal, graph, margin, pick
-        Options of ProCE; published methods ignore them.
-    printed
-        Whether ProCE is used as the paper prints it: with its settings and linear equations.
-    settings
-        Further settings of the method, by name.
-    max_evaluations
-        A limit in place of the plan's, for a variant that shows what could be reached.
-    only_on
-        Data sets that the variant is limited to, where it takes too long on others; empty for all.
-    """
-
-    name: str
+    name: str  # the name of the variant in the tables
+    # the name of the method's class; or Ceiling, which is none, but shows who can be helped at all
+    # in the true equations
     method: MethodName
+    # paper for the schema of the paper, in which nearly every feature is free; recourse for a
+    # schema in which only what people can act on may be acted on. Recourse is measured on data sets
+    # whose true equations are known.
     setting: Setting = "paper"
+    # Whether the method is given the rules that %Ccv checks. A published method then also respects
+    # one-way features, and drops candidates that break a rule.
     ruled: bool = False
+    # causal, graph, margin, pick: options of ProCE; published methods ignore them
     causal: str = "auto"
     graph: Graph = "given"
     margin: float = 0.0
     pick: Pick = "closest"
+    # whether ProCE is used as the paper prints it: with its settings and linear equations
     printed: bool = False
+    # further settings of the method, by name
     settings: Mapping[str, Any] = field(default_factory=dict)
+    # a limit in place of the plan's, for a variant that shows what could be reached
     max_evaluations: int | None = None
+    # data sets that the variant is limited to, where it takes too long on others; empty for all
     only_on: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -116,41 +102,23 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A run, as the file ``plan.json`` in its folder holds it.
+    """A run, as the file ``plan.json`` in its folder holds it."""
 
-    Attributes
-    ----------
-    name
-        The name of the preset, or of a plan of one's own.
-    datasets, classifiers, variants
-        What the cells of the plan cross. A classifier is one of the paper's two networks,
-        ``first`` or ``second``, or ``trees``, gradient-boosted ones.
-    classifiers_of
-        For some data sets, classifiers in place of ``classifiers``.
-    repetitions
-        How many times each data set is split anew.
-    rows
-        How many factual rows are drawn in each split.
-    max_evaluations
-        How many candidates a method may ask the model about for each row.
-    row_seconds
-        The time that a method has for each row, on average over a cell.
-    cell_seconds
-        The time after which a cell is ended from outside and counts as failed.
-    seed
-        The seed of all random numbers; repetition r uses ``seed + r``.
-    """
-
-    name: str
+    name: str  # the name of the preset, or of a plan of one's own
+    # datasets, classifiers, variants: What the cells of the plan cross. A classifier is one of the
+    # paper's two networks, first or second, or trees, gradient-boosted ones.
     datasets: tuple[str, ...]
     classifiers: tuple[str, ...]
     variants: tuple[Variant, ...]
-    repetitions: int
-    rows: int
+    repetitions: int  # how many times each data set is split anew
+    rows: int  # how many factual rows are drawn in each split
+    # how many candidates a method may ask the model about for each row
     max_evaluations: int = 50_000
-    row_seconds: float = 10.0
+    row_seconds: float = 10.0  # the time that a method has for each row, on average over a cell
+    # the time after which a cell is ended from outside and counts as failed
     cell_seconds: float = 900.0
-    seed: int = 0
+    seed: int = 0  # the seed of all random numbers; repetition r uses seed + r
+    # for some data sets, classifiers in place of classifiers
     classifiers_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

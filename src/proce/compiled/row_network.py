@@ -27,23 +27,13 @@ _ZERO = np.float32(0)
 
 @dataclass(frozen=True, eq=False)
 class CellInput:
-    """How the cells of one feature enter the first layer.
+    """How the cells of one feature enter the first layer."""
 
-    Attributes
-    ----------
-    kind
-        What the cells are.
-    weights
-        ``(r, h)``, the weights of the number, or those of each level.
-    missing
-        ``(h,)``, the weights of a missing cell; ``None`` where no cell may be missing.
-    factor, shift, low, high, reach
-        A number enters as ``min(max(factor * x + shift, low), high) / reach``.
-    """
-
-    kind: CellKind
-    weights: Array
-    missing: Array | None
+    kind: CellKind  # what the cells are
+    weights: Array  # (r, h), the weights of the number, or those of each level
+    missing: Array | None  # (h,), the weights of a missing cell; None where no cell may be missing
+    # factor, shift, low, high, reach: a number enters as min(max(factor * x + shift, low), high) /
+    # reach
     factor: float = 1.0
     shift: float = 0.0
     low: float = -np.inf
@@ -60,28 +50,15 @@ class Layer(NamedTuple):
 
 
 class RowNetwork(NamedTuple):
-    """A network from rows ``(n, f)`` to outputs ``(n, o)``; make it with :meth:`of`.
+    """A network from rows ``(n, f)`` to outputs ``(n, o)``; make it with :meth:`of`."""
 
-    Attributes
-    ----------
-    cells
-        ``(f, 4)``: what a cell is, the first row of the table that belongs to it, how many levels
-        it has, and the row of the table for a missing cell, or -1.
-    scales
-        ``(f, 5)``: factor, shift, low, high and reach of numbers.
-    table
-        ``(t, h)``, the rows that the first layer adds up; the first one is its bias.
-    layers
-        ``(l, 3)``: the inputs, the outputs and whether negative outputs become 0.
-    weights
-        The weights and biases of all layers but the first, one after the other.
-    """
-
+    # (f, 4): what a cell is, the first row of the table that belongs to it, how many levels it has,
+    # and the row of the table for a missing cell, or -1
     cells: Ints
-    scales: Floats
-    table: Singles
-    layers: Ints
-    weights: Singles
+    scales: Floats  # (f, 5): factor, shift, low, high and reach of numbers
+    table: Singles  # (t, h), the rows that the first layer adds up; the first one is its bias
+    layers: Ints  # (l, 3): the inputs, the outputs and whether negative outputs become 0
+    weights: Singles  # the weights and biases of all layers but the first, one after the other
 
     @classmethod
     def of(
@@ -89,14 +66,7 @@ class RowNetwork(NamedTuple):
     ) -> "RowNetwork":
         """Return a network as arrays.
 
-        Parameters
-        ----------
-        inputs
-            How the cells of each feature enter the first layer, in the order of the features.
-        bias, is_ramp
-            ``(h,)``, of the first layer, and whether negative outputs of it become 0.
-        layers
-            What follows the first layer.
+        Shapes: bias, is_ramp ``(h,)``.
         """
         rows, cells, n_rows = [bias[None]], [], 1
         for given in inputs:

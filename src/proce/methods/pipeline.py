@@ -56,17 +56,7 @@ _N_POLISHED = 4  # candidates of a search that are drawn in
 
 
 class ProceCall(Call):
-    """The work of one call of ProCE, and how far it has come.
-
-    Parameters
-    ----------
-    fitted
-        What ProCE has learned.
-    options, X, progress
-        The parameters of :class:`~proce.methods.calls.call.Call` of the same names.
-    models
-        The other models under which a counterfactual should keep its class.
-    """
+    """The work of one call of ProCE, and how far it has come."""
 
     def __init__(
         self,

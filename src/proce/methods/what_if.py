@@ -187,14 +187,7 @@ def forbidden_by_schema(
     What a person would do comes first, then what would follow. The limits are those of advice,
     which never counts on a consequence that no training row has.
 
-    Parameters
-    ----------
-    codec
-        The features and their scale.
-    factual, ends
-        ``(f,)``, the row as it is and as it would be, in the entries of the codec.
-    by_hand
-        The positions of the features that a person would act on; all else follows from them.
+    Shapes: factual, ends ``(f,)``.
     """
     acts = np.isin(np.arange(len(ends)), by_hand)
     known = np.where(codec.missing(factual), ends, factual)  # what was missing binds nothing

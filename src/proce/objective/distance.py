@@ -37,23 +37,12 @@ def _with_floor(table: Array) -> Array:
 
 
 class DistanceForm(NamedTuple):
-    """How the gaps of features become the distance of a row.
+    """How the gaps of features become the distance of a row."""
 
-    Attributes
-    ----------
-    code
-        What :func:`cost_of_gap` knows it by.
-    power
-        The power of a gap that its cost grows with.
-    charge
-        What an action or a hold costs beside its way.
-    of_levels
-        The distances of levels, from those of their embeddings, which are at most 1.
-    """
-
-    code: int
-    power: int
-    charge: float
+    code: int  # what `cost_of_gap` knows it by
+    power: int  # the power of a gap that its cost grows with
+    charge: float  # what an action or a hold costs beside its way
+    # the distances of levels, from those of their embeddings, which are at most 1
     of_levels: Callable[[Array], Array]
 
 
@@ -65,18 +54,11 @@ DISTANCES = {
 
 @dataclass(frozen=True, eq=False)
 class FeatureDistance:
-    """Distances of single features on the unit range.
+    """Distances of single features on the unit range."""
 
-    Attributes
-    ----------
-    codec
-        The codec of the rows that are compared.
-    tables
-        For each categorical feature, by its position, a table ``(levels, levels)`` of the
-        distances of its levels' embeddings, divided by the largest of them.
-    """
-
-    codec: Codec
+    codec: Codec  # the codec of the rows that are compared
+    # for each categorical feature, by its position, a table (levels, levels) of the distances of
+    # its levels' embeddings, divided by the largest of them
     tables: dict[int, Array]
 
     @classmethod
@@ -103,17 +85,10 @@ class FeatureDistance:
 
 
 class LevelDistances(NamedTuple):
-    """Tables of distances of levels, one behind the other.
+    """Tables of distances of levels, one behind the other."""
 
-    Attributes
-    ----------
-    distances
-        ``(t,)``, the tables, row by row.
-    places
-        ``(f, 2)``, where the table of a feature begins, and how many levels it has; 0 of a number.
-    """
-
-    distances: Floats
+    distances: Floats  # (t,), the tables, row by row
+    # (f, 2), where the table of a feature begins, and how many levels it has; 0 of a number
     places: Ints
 
     @classmethod
@@ -161,16 +136,7 @@ def action_weights(
 ) -> Array:
     """Return efforts ``(i, 1, f)`` that are larger where causes could be moved instead.
 
-    Parameters
-    ----------
-    effort
-        ``(f,)``, how hard a change of each feature is.
-    movable
-        ``(i, f)``, which features a person may act on.
-    scm
-        Says which features are causes of others.
-    effect_weight
-        How many times an action on a feature counts that its causes could move.
+    Shapes: effort ``(f,)``, movable ``(i, f)``.
     """
     schema, by_causes = scm.codec.schema, np.zeros_like(movable)
     for cause in scm.graph.nodes:

@@ -25,15 +25,9 @@ _MAX_ROWS_KNOWN = 2000  # whose noise is kept
 
 @dataclass(eq=False)
 class KnownNoise:
-    """The noise of rows in each of some refits, worked out once for a row.
+    """The noise of rows in each of some refits, worked out once for a row."""
 
-    Attributes
-    ----------
-    refits
-        Causal models of one graph.
-    """
-
-    refits: Ensemble
+    refits: Ensemble  # causal models of one graph
     _places: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by key
     # (m, k, w), the rows by their places
     _noise: list[Array] = field(default_factory=list, init=False, repr=False)
@@ -106,15 +100,7 @@ class Doubt(Protocol):
         """The doubt with fewer worlds, for a search that asks often and is judged by all."""
 
     def odds(self, problem: Doubted, realised: Actions) -> Array:
-        """Return by how many log-odds candidates pass the decision in each world, ``(m, i, c)``.
-
-        Parameters
-        ----------
-        problem
-            The search problem.
-        realised
-            The candidates ``(i, c)`` as a person would see them.
-        """
+        """Return by how many log-odds candidates pass the decision in each world, ``(m, i, c)``."""
 
     def chance(self, odds: Array) -> Array:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
@@ -122,21 +108,12 @@ class Doubt(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class EquationDoubt:
-    """The equations as they may be: what follows from actions differs from refit to refit.
+    """The equations as they may be: what follows from actions differs from refit to refit."""
 
-    Attributes
-    ----------
-    refits
-        Causal models of one graph, each fitted on rows drawn anew.
-    least
-        The chance with which a candidate must work.
-    noise
-        What is known of the rows' noise in these refits, or in more that begin with these.
-        It learns of rows when it is asked about them.
-    """
-
-    refits: Ensemble
-    least: float
+    refits: Ensemble  # causal models of one graph, each fitted on rows drawn anew
+    least: float  # the chance with which a candidate must work
+    # What is known of the rows' noise in these refits, or in more that begin with these. It learns
+    # of rows when it is asked about them.
     noise: KnownNoise
 
     @classmethod
@@ -177,18 +154,11 @@ class EquationDoubt:
 
 @dataclass(frozen=True, eq=False)
 class ModelDoubt:
-    """The model as it may be when it is trained again: the same row may get another class.
+    """The model as it may be when it is trained again: the same row may get another class."""
 
-    Attributes
-    ----------
-    models
-        Other models of the same classes, such as refits on resampled rows.
-    least
-        The share of the models under which a candidate must keep its class.
-    """
-
+    # other models of the same classes, such as refits on resampled rows
     models: tuple[Classifier, ...]
-    least: float
+    least: float  # the share of the models under which a candidate must keep its class
 
     @classmethod
     def of(cls, models: tuple[Classifier, ...], share: float) -> "ModelDoubt":

@@ -39,18 +39,10 @@ def fit_effect(
 
 @dataclass(frozen=True, eq=False)
 class EffectPredictor:
-    """Predicts a feature from its causes in rows ``(…, f)``, on the unit range.
+    """Predicts a feature from its causes in rows ``(…, f)``, on the unit range."""
 
-    Attributes
-    ----------
-    scm
-        The causal model that has the feature's equation.
-    name
-        The name of the feature.
-    """
-
-    scm: StructuralCausalModel
-    name: str
+    scm: StructuralCausalModel  # the causal model that has the feature's equation
+    name: str  # the name of the feature
 
     def __call__(self, rows: Array) -> Array:
         """Return the prediction ``(…)``."""

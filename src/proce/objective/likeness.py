@@ -24,31 +24,18 @@ class Likeness:
 
     A search finds what is odd about a single auto-encoder; so there are several of each, and the
     geometric mean of what they say counts.
-
-    Attributes
-    ----------
-    codec
-        The codec of the candidates.
-    by_class
-        The auto-encoders of the training rows of a predicted class, by its position. They are of
-        rows on the range from the lowest to the highest value, as IM1 and IM2 are.
-    of_all
-        As many auto-encoders of all training rows.
     """
 
-    codec: Codec
+    codec: Codec  # the codec of the candidates
+    # The auto-encoders of the training rows of a predicted class, by its position. They are of rows
+    # on the range from the lowest to the highest value, as IM1 and IM2 are.
     by_class: Mapping[int, Sequence[AutoEncoder]]
-    of_all: Sequence[AutoEncoder]
+    of_all: Sequence[AutoEncoder]  # as many auto-encoders of all training rows
 
     def loss(self, rows: Array, target: Array, own: Array) -> Array:
         """Return IM1 times the root of IM2 of candidates, ``(i, c)``; lower is more typical.
 
-        Parameters
-        ----------
-        rows
-            ``(i, c, f)``, the candidates.
-        target, own
-            ``(i,)``, the wanted class of each row, and the one that it has.
+        Shapes: rows ``(i, c, f)``, target, own ``(i,)``.
         """
         on_range = self.codec.on_range(flatten(rows, 0, 1))
         labels = sorted({*target.tolist(), *own.tolist()})

@@ -17,29 +17,21 @@ SHOWN_ROUNDING = 1e-6  # by how much a value may change on the way to a frame an
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Bounds for some rows, all ``(i, f)`` in the entries of a row.
+    """Bounds for some rows, all ``(i, f)`` in the entries of a row."""
 
-    Attributes
-    ----------
-    movable
-        Whether a feature may be acted on.
-    lower, upper
-        The values that a feature may have in the end without following from others: the range of
-        this call or the permitted range or, without them, the unit range, where most people are,
-        widened to the row's own value; one-way for ``increase`` and ``decrease``.
-    consequence_lower, consequence_upper
-        The values at which a feature may end that follows from others: within these ranges and
-        that from the lowest to the highest value of the training rows.
-    action_lower, action_upper
-        The values to which an action may lead. They are not widened where the row's own value lies
-        outside of the permitted range: that value may stay, and what leaves it must end inside.
-    """
-
-    movable: Array
+    movable: Array  # whether a feature may be acted on
+    # lower, upper: the values that a feature may have in the end without following from others: the
+    # range of this call or the permitted range or, without them, the unit range, where most people
+    # are, widened to the row's own value; one-way for increase and decrease
     lower: Array
     upper: Array
+    # consequence_lower, consequence_upper: the values at which a feature may end that follows from
+    # others: within these ranges and that from the lowest to the highest value of the training rows
     consequence_lower: Array
     consequence_upper: Array
+    # action_lower, action_upper: The values to which an action may lead. They are not widened where
+    # the row's own value lies outside of the permitted range: that value may stay, and what leaves
+    # it must end inside.
     action_lower: Array
     action_upper: Array
 
@@ -57,28 +49,17 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class CallLimits:
-    """What a call lets a person act on, and how far; read and checked once.
+    """What a call lets a person act on, and how far; read and checked once."""
 
-    Attributes
-    ----------
-    varied
-        The names of the features that may be acted on, where the schema lets them.
-    ranges
-        By name, the limits of the final value in raw units, or levels of an ordinal feature.
-    bounds
-        The ranges in the entries of a row.
-    anywhere
-        Whether a number without a range may be brought to any value between the lowest and the
-        highest of the training rows, rather than to where most of them are.
-    both_ways
-        Whether a feature may fall that may only rise, or the other way round.
-    """
-
+    # the names of the features that may be acted on, where the schema lets them
     varied: frozenset[str]
+    # by name, the limits of the final value in raw units, or levels of an ordinal feature
     ranges: Mapping[str, tuple[Level, Level]]
-    bounds: Mapping[str, tuple[float, float]]
+    bounds: Mapping[str, tuple[float, float]]  # the ranges in the entries of a row
+    # whether a number without a range may be brought to any value between the lowest and the
+    # highest of the training rows, rather than to where most of them are
     anywhere: bool = False
-    both_ways: bool = False
+    both_ways: bool = False  # whether a feature may fall that may only rise, or the other way round
 
     @classmethod
     def read(
@@ -87,17 +68,7 @@ class CallLimits:
         vary: Iterable[str] | None = None,
         ranges: Mapping[str, Any] | None = None,
     ) -> "CallLimits":
-        """Read the limits of a call, and refuse those that make no sense.
-
-        Parameters
-        ----------
-        codec
-            The schema and the scale of the features.
-        vary
-            The names that may be acted on; ``None`` for all that the schema lets move.
-        ranges
-            ``{name: (low, high)}`` for this call, in raw units or levels of an ordinal feature.
-        """
+        """Read the limits of a call, and refuse those that make no sense."""
         names = _checked_vary(codec, vary)
         bounds = {name: _entries(codec, name, limits) for name, limits in (ranges or {}).items()}
         pairs = {name: (limits[0], limits[1]) for name, limits in (ranges or {}).items()}
@@ -112,13 +83,6 @@ class CallLimits:
 
         A factual value outside a permitted range may stay; outside a range of this call it may
         not, since that range binds the final value. A missing cell never moves.
-
-        Parameters
-        ----------
-        codec
-            The schema, which says which actions there are, and the scale of the features.
-        factual
-            The rows as they are.
         """
         ends = np.array(
             [self._of_feature(codec, position) for position in range(len(codec.schema))],

@@ -53,23 +53,12 @@ def are_sound(violation: Array, count: Array, *losses: Array) -> Flags:
 
 
 class Layout(NamedTuple):
-    """What is laid out once for a problem, and taken for its parts.
+    """What is laid out once for a problem, and taken for its parts."""
 
-    Attributes
-    ----------
-    genome
-        The values that an action may set, a gene for each feature.
-    terms
-        The terms that need no model.
-    rule_program
-        The rules without ``~>``, as a kernel runs them.
-    rules_with_equations
-        The rules with ``~>``, which ask their equations, each with its number among all.
-    """
-
-    genome: Genome
-    terms: Terms
-    rule_program: RuleProgram
+    genome: Genome  # the values that an action may set, a gene for each feature
+    terms: Terms  # the terms that need no model
+    rule_program: RuleProgram  # the rules without ~>, as a kernel runs them
+    # the rules with ~>, which ask their equations, each with its number among all
     rules_with_equations: Sequence[tuple[int, Rule, Mechanisms]]
 
     @classmethod
@@ -90,70 +79,43 @@ class Layout(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualProblem:
-    """The search problem of some rows: genes in, losses and violations out.
+    """The search problem of some rows: genes in, losses and violations out."""
 
-    Attributes
-    ----------
-    codec, classifier, autoencoder, distance, scm
-        The fitted parts; ``scm`` is ``None`` in mode ``off``.
-    query, limits
-        The rows and what they may become.
-    mode
-        The causal mode, which says what the distance is; see ``docs/paper.md``.
-    gene_map
-        Which gene belongs to which feature.
-    requirement
-        What counts as reaching the target.
-    rules
-        The rules, each with the equations that it needs, by the name of the effect.
-    effort
-        ``(f,)``, how hard a change of each feature is.
-    max_changes
-        The most actions and holds that a candidate may have, or ``None``.
-    causal_weight
-        Lambda of mode ``soft``.
-    effect_weight
-        In mode ``hard``, how many times an action on a feature counts that its causes could move.
-    distance_form
-        The distance of the modes ``soft`` and ``off``, a name in ``DISTANCES``; that of ``paper``
-        is always ``squared``, that of ``hard`` always ``absolute``.
-    clock
-        How time moves the features that wait; it stands still where nobody may wait.
-    doubts
-        The possible worlds in which a candidate must work, each with the chance that is asked for.
-    answers
-        What the explained model has answered already; ``None`` where it is quicker to ask again.
-    likeness
-        Takes the place of the prototype loss where rows that are typical of the target are wanted.
-    own_terms
-        What binds each row by itself, instead of ``max_changes``, all rules and what is required of
-        the model's answer; ``None`` where all rows are alike.
-    known_layout
-        What was laid out for a problem of the same rows and terms; ``None`` lays it out when it is
-        first asked for. A problem that is changed in anything else starts without.
-    """
-
+    # codec, classifier, autoencoder, distance, scm: the fitted parts; scm is None in mode off
     codec: Codec
     classifier: Classifier
     autoencoder: AutoEncoder
     distance: FeatureDistance
     scm: StructuralCausalModel | None
+    # query, limits: the rows and what they may become
     query: Query
     limits: Limits
-    mode: Mode
-    gene_map: GeneMap
-    requirement: Requirement
+    mode: Mode  # the causal mode, which says what the distance is; see docs/paper.md
+    gene_map: GeneMap  # which gene belongs to which feature
+    requirement: Requirement  # what counts as reaching the target
+    # the rules, each with the equations that it needs, by the name of the effect
     rules: Sequence[BoundRule]
-    effort: Array
-    max_changes: int | None = None
-    causal_weight: float = 0.1
+    effort: Array  # (f,), how hard a change of each feature is
+    max_changes: int | None = None  # the most actions and holds that a candidate may have, or None
+    causal_weight: float = 0.1  # lambda of mode soft
+    # in mode hard, how many times an action on a feature counts that its causes could move
     effect_weight: float = 1.0
+    # the distance of the modes soft and off, a name in DISTANCES; that of paper is always squared,
+    # that of hard always absolute
     distance_form: str = "absolute"
+    # how time moves the features that wait; it stands still where nobody may wait
     clock: Clock = STILL
+    # the possible worlds in which a candidate must work, each with the chance that is asked for
     doubts: tuple[Doubt, ...] = ()
+    # what the explained model has answered already; None where it is quicker to ask again
     answers: PredictionCache | None = None
+    # takes the place of the prototype loss where rows that are typical of the target are wanted
     likeness: Likeness | None = None
+    # what binds each row by itself, instead of max_changes, all rules and what is required of the
+    # model's answer; None where all rows are alike
     own_terms: OwnTerms | None = None
+    # What was laid out for a problem of the same rows and terms; None lays it out when it is first
+    # asked for. A problem that is changed in anything else starts without.
     known_layout: InitVar[Layout | None] = None
     _known: Layout | None = field(init=False, repr=False)
 
@@ -180,12 +142,7 @@ class CounterfactualProblem:
     def realise_by_hand(self, rows: Array, by_hand: Array) -> Actions:
         """Return what a person would see who does some cells of rows, and nothing else.
 
-        Parameters
-        ----------
-        rows
-            ``(i, c, f)``, whose values count where something is done.
-        by_hand
-            ``(i, c, f)``, what is done, or held; all else follows, as far as the mode lets it.
+        Shapes: rows ``(i, c, f)``, by_hand ``(i, c, f)``.
         """
         parts = self.query.factual, self.gene_map, self.codec.avoided
         return self._follow(*read_actions(rows, by_hand, *parts))

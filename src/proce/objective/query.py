@@ -14,42 +14,22 @@ _MAX_ENTRY = 1e6  # unit ranges
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Rows to explain, and what the search needs to know of each.
+    """Rows to explain, and what the search needs to know of each."""
 
-    Attributes
-    ----------
-    factual
-        ``(i, f)``, x_org of the paper.
-    target
-        ``(i,)``, the wanted class as a position.
-    prototype
-        ``(i, e)``, proto* (Eq. 5).
-    neighbours
-        ``(i, k)``, the positions of the training rows of each row's prototype, the nearest first;
-        -1 behind the last, where a class has fewer than ``k`` rows.
-    residual
-        ``(i, w)``, the rows' own noise; ``w`` is 0 without a causal model.
-    keys
-        ``(i,)``, what a row's random stream depends on beside the seed.
-    seed
-        The seed of the noise.
-    raw
-        ``(i, f)``, the rows in raw units as they came in; by default as the codec gives them back.
-    positions
-        ``(i,)``, where each row stands in the caller's frame, for messages; ``None`` if unknown.
-    own
-        ``(i,)``, the class that the model gives each row; ``None`` where nobody asks for it.
-    """
-
-    factual: Array
-    target: Array
-    prototype: Array
+    factual: Array  # (i, f), x_org of the paper
+    target: Array  # (i,), the wanted class as a position
+    prototype: Array  # (i, e), proto* (Eq. 5).
+    # (i, k), the positions of the training rows of each row's prototype, the nearest first; -1
+    # behind the last, where a class has fewer than k rows
     neighbours: Array
-    residual: Array
-    keys: Array
-    seed: int = 0
+    residual: Array  # (i, w), the rows' own noise; w is 0 without a causal model
+    keys: Array  # (i,), what a row's random stream depends on beside the seed
+    seed: int = 0  # the seed of the noise
+    # (i, f), the rows in raw units as they came in; by default as the codec gives them back
     raw: Array | None = None
+    # (i,), where each row stands in the caller's frame, for messages; None if unknown
     positions: Array | None = None
+    # (i,), the class that the model gives each row; None where nobody asks for it
     own: Array | None = None
 
     @cached_property
@@ -106,12 +86,7 @@ def clamp_for_model(rows: Array, known: Array) -> Array:
     Equations can lead anywhere. A candidate that ends far outside of the training rows is not
     allowed anyway, but the model is asked about it together with all others.
 
-    Parameters
-    ----------
-    rows
-        ``(…, f)``.
-    known
-        The :func:`magnitude` of what is there, in a shape that broadcasts to the rows.
+    Shapes: rows ``(…, f)``.
     """
     least = known.min(initial=np.inf)
     if -least <= rows.min(initial=0.0) and rows.max(initial=0.0) <= least:  # no copy is needed

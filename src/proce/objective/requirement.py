@@ -23,44 +23,26 @@ _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
 
 
 class Line(NamedTuple):
-    """The line that the probabilities of a target must pass, as the kernels read it.
+    """The line that the probabilities of a target must pass, as the kernels read it."""
 
-    Attributes
-    ----------
-    threshold
-        The decision threshold of the second class; NaN for the likeliest class.
-    upper, lower
-        What the probability of the second of two classes must reach, or stay below.
-    lead
-        By how much the target must lead the likeliest other of more classes.
-    least
-        What the probability of the target must reach as well, or NaN.
-    """
-
-    threshold: float
+    threshold: float  # the decision threshold of the second class; NaN for the likeliest class
+    # upper, lower: what the probability of the second of two classes must reach, or stay below
     upper: float
     lower: float
-    lead: float
-    least: float
+    lead: float  # by how much the target must lead the likeliest other of more classes
+    least: float  # what the probability of the target must reach as well, or NaN
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What a counterfactual's probabilities must be for the target to count as reached.
+    """What a counterfactual's probabilities must be for the target to count as reached."""
 
-    Attributes
-    ----------
-    threshold
-        The decision threshold of a binary model; ``None`` for the likeliest class.
-    margin
-        How far beyond the decision the target must be: ``p >= threshold + margin`` for two
-        classes, ``p - best other >= 2 * margin`` for more.
-    min_probability
-        A probability of the target that must be reached as well, or ``None``.
-    """
-
+    # the decision threshold of a binary model; None for the likeliest class
     threshold: float | None
+    # how far beyond the decision the target must be: p >= threshold + margin for two classes, p -
+    # best other >= 2 * margin for more
     margin: float
+    # a probability of the target that must be reached as well, or None
     min_probability: float | None = None
 
     @property

@@ -28,18 +28,10 @@ _NOISY_LEVEL_CHANCE = 0.5  # that a noisy candidate of the mixed start draws its
 
 @dataclass(frozen=True)
 class GeneMap:
-    """Which gene belongs to which feature: first the features' entries, then the switches.
+    """Which gene belongs to which feature: first the features' entries, then the switches."""
 
-    Attributes
-    ----------
-    n_features
-        How many genes are entries of features.
-    switched
-        For each switch, the position of its feature.
-    """
-
-    n_features: int
-    switched: tuple[int, ...] = ()
+    n_features: int  # how many genes are entries of features
+    switched: tuple[int, ...] = ()  # for each switch, the position of its feature
 
     @property
     def switch_of(self) -> dict[int, int]:
@@ -114,20 +106,7 @@ def initial_population(
     are anywhere between the bounds. The row itself is a candidate too. The random numbers come
     from the row's own stream.
 
-    Parameters
-    ----------
-    genome, query, gene_map
-        What may move, the rows, and which gene belongs to which feature.
-    reach
-        ``(f,)``, how far apart two entries of a feature can be.
-    training
-        The training rows ``(n, f)``; read for ``mixed`` only.
-    size
-        The size of the population.
-    seed
-        The seed of the random streams, together with each row's key.
-    start
-        ``mixed``, ``gaussian`` or ``anywhere``.
+    Shapes: reach ``(f,)``.
     """
     n_rows, n_genes = genome.anchor.shape
     streams = RowStreams.of(seed, query.keys)

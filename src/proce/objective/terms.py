@@ -23,19 +23,12 @@ _cost_of_gap = part(cost_of_gap)
 
 
 class OwnTerms(NamedTuple):
-    """What binds each row by itself, where the rows of a problem differ in it.
+    """What binds each row by itself, where the rows of a problem differ in it."""
 
-    Attributes
-    ----------
-    max_changes, required
-        As in :class:`Terms`.
-    obeyed
-        ``(i, rules)``, the rules that a row must obey.
-    """
-
+    # max_changes, required: as in `Terms`
     max_changes: Floats
     required: Floats
-    obeyed: Flags
+    obeyed: Flags  # (i, rules), the rules that a row must obey
 
     def take(self, instances: Array) -> "OwnTerms":
         """Return what binds some of the rows, given by position."""
@@ -47,40 +40,25 @@ class OwnTerms(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What is asked of the candidates of some rows, as arrays; make it with :meth:`of`.
+    """What is asked of the candidates of some rows, as arrays; make it with :meth:`of`."""
 
-    Attributes
-    ----------
-    target
-        ``(i,)``, the wanted classes.
-    instances
-        ``(i, 8, f)``, the rows, their limits, and the weights of their features.
-    reach
-        ``(f,)``, how far apart two entries of a feature can be.
-    tables, table_of
-        ``(t,)`` and ``(f, 2)``: the distances of levels, where the table of a feature begins, and
-        how many levels it has; 0 of a number.
-    of_actions
-        Whether the distance is a sum of the ways that are gone by hand, from where a feature would
-        otherwise be; else of all differences from the row as it was.
-    form, charge
-        The code of the form of the distance, and what an action or a hold costs beside its way.
-    max_changes
-        ``(i,)``, the most actions and holds of a candidate; infinite without such a limit.
-    required
-        ``(i, 5)``, what is required of the probabilities: :attr:`Requirement.line`.
-    """
-
-    target: Ints
-    instances: Floats
-    reach: Floats
+    target: Ints  # (i,), the wanted classes
+    instances: Floats  # (i, 8, f), the rows, their limits, and the weights of their features
+    reach: Floats  # (f,), how far apart two entries of a feature can be
+    # tables, table_of: (t,) and (f, 2): the distances of levels, where the table of a feature
+    # begins, and how many levels it has; 0 of a number
     tables: Floats
     table_of: Ints
+    # whether the distance is a sum of the ways that are gone by hand, from where a feature would
+    # otherwise be; else of all differences from the row as it was
     of_actions: bool
+    # form, charge: the code of the form of the distance, and what an action or a hold costs beside
+    # its way
     form: int
     charge: float
+    # (i,), the most actions and holds of a candidate; infinite without such a limit
     max_changes: Floats
-    required: Floats
+    required: Floats  # (i, 5), what is required of the probabilities: `Requirement.line`
 
     @classmethod
     def of(
@@ -134,12 +112,7 @@ class Terms(NamedTuple):
 
         The prototype loss is 0.
 
-        Parameters
-        ----------
-        realised
-            The candidates as a person would see them.
-        chances
-            ``(i, c, k)``, the class probabilities that the model gives them.
+        Shapes: chances ``(i, c, k)``.
         """
         losses = np.zeros((*realised.point.shape[:2], len(Loss)))
         losses[..., Loss.PREDICTION] = prediction_loss(chances, self.target)
@@ -231,26 +204,15 @@ def _gap(value: float, other: float, f: int, terms: Terms) -> float:
 
 
 class Bounds(NamedTuple):
-    """What binds rows, as arrays.
+    """What binds rows, as arrays."""
 
-    Attributes
-    ----------
-    movable
-        ``(i, f)``, whether a feature may be acted on.
-    known
-        ``(i, 7, f)``, the rows as they are, and their limits: :meth:`Limits.table`.
-    reach, is_number, avoided
-        ``(f,)``, ``(f,)`` and ``(f, l)``, as the codec has them.
-    max_changes
-        The most actions and holds of a row; infinite without such a limit.
-    """
-
-    movable: Flags
-    known: Floats
+    movable: Flags  # (i, f), whether a feature may be acted on
+    known: Floats  # (i, 7, f), the rows as they are, and their limits: `Limits.table`
+    # reach, is_number, avoided: (f,), (f,) and (f, l), as the codec has them
     reach: Floats
     is_number: Flags
     avoided: Flags
-    max_changes: float
+    max_changes: float  # the most actions and holds of a row; infinite without such a limit
 
 
 def obey_limits(

@@ -22,28 +22,15 @@ from proce.schema.features.feature import YEARS_PER_UNIT, time_unit
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The features that wait, and how time moves them.
+    """The features that wait, and how time moves them."""
 
-    Attributes
-    ----------
-    names
-        The names of all features that wait.
-    lead
-        The position of the feature that says how much time passes: the one with the longest step,
-        so that the others come to whole steps too. A protected feature never leads.
-    others
-        The positions of the other features that wait.
-    years
-        ``(f,)``, how many years one unit of an entry is, for features that wait; else 0.
-    tolerances
-        ``(f,)`` records of which differences of a feature count.
-    """
-
-    names: frozenset[str]
+    names: frozenset[str]  # the names of all features that wait
+    # The position of the feature that says how much time passes: the one with the longest step, so
+    # that the others come to whole steps too. A protected feature never leads.
     lead: int
-    others: tuple[int, ...]
-    years: Array
-    tolerances: Table
+    others: tuple[int, ...]  # the positions of the other features that wait
+    years: Array  # (f,), how many years one unit of an entry is, for features that wait; else 0
+    tolerances: Table  # (f,) records of which differences of a feature count
 
     @classmethod
     def of(cls, codec: Codec) -> "Clock":

@@ -18,16 +18,7 @@ def read_genes(
 ) -> tuple[Array, Array]:
     """Return the rows ``(i, c, f)`` of genes ``(i, c, g)``, and what may be acted on or held.
 
-    Parameters
-    ----------
-    genes
-        The candidates of a search.
-    factual, movable
-        ``(i, f)``, the rows as they are, and which features may be acted on at all.
-    gene_map
-        Which gene belongs to which feature.
-    avoided
-        The levels that no action may lead to: :attr:`Codec.avoided`.
+    Shapes: factual, movable ``(i, f)``.
     """
     return _read(genes, None, factual, movable, gene_map, avoided)
 
@@ -35,15 +26,7 @@ def read_genes(
 def read_actions(
     rows: Array, by_hand: Array, factual: Array, gene_map: GeneMap, avoided: Flags
 ) -> tuple[Array, Array]:
-    """Return rows ``(i, c, f)`` that are as they were but for what is done by hand, and that.
-
-    Parameters
-    ----------
-    rows, by_hand
-        ``(i, c, f)``, values, and which of them count.
-    factual, gene_map, avoided
-        As for :func:`read_genes`.
-    """
+    """Return rows ``(i, c, f)`` that are as they were but for what is done by hand, and that."""
     return _read(rows, by_hand, factual, None, gene_map, avoided)
 
 

@@ -9,14 +9,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: Any) -> Any:
-    """Return what a JSON text says.
-
-    Raises
-    ------
-    ValueError
-        The text is not JSON, has a number that JSON or Python does not have, half a character, or
-        values that are nested too deep. The message goes on after 'it is not JSON: '.
-    """
+    """Return what a JSON text says."""
     if not isinstance(text, str):
         raise ValueError(f"expected text, got {type(text).__name__}")
     try:

@@ -45,13 +45,6 @@ class MatchingFrame:
 
     Plain columns of pandas are read directly. All others, and columns that are not as they should
     be, are read through narwhals, or refused.
-
-    Parameters
-    ----------
-    schema
-        The features.
-    frame
-        A frame of any library.
     """
 
     def __init__(self, schema: Schema, frame: Any) -> None:

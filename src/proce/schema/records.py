@@ -22,17 +22,7 @@ _EXPECTED = {
 
 
 class RecordError(SchemaError):
-    """A record with a wrong value.
-
-    Attributes
-    ----------
-    place
-        Where the value stands, such as ``columns.age``; empty for the record itself.
-    value
-        The value.
-    expected
-        What was expected there instead.
-    """
+    """A record with a wrong value."""
 
     def __init__(self, place: str, value: Any, expected: str) -> None:
         text = repr(value)

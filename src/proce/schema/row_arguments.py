@@ -20,15 +20,7 @@ Returned = TypeVar("Returned")
 def takes_rows(
     error: type[ProceError], *names: str
 ) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """Return a decorator that refuses arguments of a method that are no rows of its schema.
-
-    Parameters
-    ----------
-    error
-        What is raised.
-    names
-        The parameters that take rows ``(…, f)``, or ``None`` where that is their default.
-    """
+    """Return a decorator that refuses arguments of a method that are no rows of its schema."""
 
     def decorate(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
         parameters = signature(method).parameters

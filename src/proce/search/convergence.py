@@ -26,15 +26,7 @@ _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
 
 class Convergence:
-    """Watches the fronts of instances.
-
-    Parameters
-    ----------
-    improvement
-        The share below which an instance has converged.
-    window
-        How many checks ago the front is that the present one is compared with.
-    """
+    """Watches the fronts of instances."""
 
     def __init__(self, improvement: float, window: int) -> None:
         self.improvement = improvement

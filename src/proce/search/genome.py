@@ -32,31 +32,18 @@ class Genome(NamedTuple):
     A gene is allowed its anchor, always, and if it is movable every value (on its grid)
     between its bounds. The anchor may lie outside them: a missing number is NaN, a missing
     level -1. A caller that forbids the anchor passes the nearest permitted value instead.
-
-    Attributes
-    ----------
-    lower, upper
-        ``(i, g)``, the bounds, on the grid where there is one.
-    anchor
-        ``(i, g)``, where the gene stood at first and where the revert mutation returns it.
-    movable
-        ``(i, g)`` bool; false also where the bounds hold nothing but the anchor.
-    kind
-        ``(g,)`` int64, values of :class:`GeneKind`.
-    origin, step
-        ``(g,)``, the grid; step 0 for reals.
-    snap
-        ``(g,)``, a value this near to its anchor is the anchor.
     """
 
+    # lower, upper: (i, g), the bounds, on the grid where there is one
     lower: Floats
     upper: Floats
-    anchor: Floats
-    movable: Flags
-    kind: Ints
+    anchor: Floats  # (i, g), where the gene stood at first and where the revert mutation returns it
+    movable: Flags  # (i, g) bool; false also where the bounds hold nothing but the anchor
+    kind: Ints  # (g,) int64, values of `GeneKind`
+    # origin, step: (g,), the grid; step 0 for reals
     origin: Floats
     step: Floats
-    snap: Floats
+    snap: Floats  # (g,), a value this near to its anchor is the anchor
 
     @classmethod
     def of(
@@ -73,14 +60,7 @@ class Genome(NamedTuple):
     ) -> "Genome":
         """Return a genome; by default all genes are movable reals without a snap.
 
-        Parameters
-        ----------
-        lower, upper, anchor
-            ``(i, g)``.
-        movable, kind, origin, step, snap
-            As the attributes; movable may be ``(g,)``, for all alike. Bounds of stepped genes
-            move inwards onto the grid; levels have step 1; the snap of a stepped gene is
-            at least half a step.
+        Shapes: lower, upper, anchor ``(i, g)``.
         """
         if anchor.ndim != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
@@ -140,14 +120,7 @@ class Genome(NamedTuple):
 def permitted_values(draws: Array, lower: Array, upper: Array, step: Array) -> Array:
     """Return values between bounds, each as likely as the others, from draws between 0 and 1.
 
-    Parameters
-    ----------
-    draws
-        ``(…, g)``, from 0 to 1.
-    lower, upper
-        The bounds, on the grid where there is one, in a shape that broadcasts to the draws.
-    step
-        ``(g,)``, the steps of the grid; 0 for reals.
+    Shapes: draws ``(…, g)``, step ``(g,)``.
     """
     width = upper - lower
     spacing = np.where(step > 0, step, 1.0)

@@ -25,24 +25,15 @@ from proce.streams import RowStreams
 
 @dataclass(frozen=True, eq=False)
 class RunningInstances:
-    """What the search knows of the instances that still run, in the order of ``instances``.
+    """What the search knows of the instances that still run, in the order of ``instances``."""
 
-    Attributes
-    ----------
-    instances
-        ``(i,)``, the position of each among those that the search was given.
-    genome, streams, population, archive
-        Those of these instances.
-    convergence
-        Watches these instances; ``None`` without an early stop.
-    """
-
-    instances: Array
+    instances: Array  # (i,), the position of each among those that the search was given
+    # genome, streams, population, archive: those of these instances
     genome: Genome
     streams: RowStreams
     population: Population
     archive: Archive
-    convergence: Convergence | None
+    convergence: Convergence | None  # watches these instances; None without an early stop
 
     @classmethod
     def start(
@@ -89,15 +80,7 @@ class RunningInstances:
 
 
 class EndedInstances:
-    """Collects the instances whose search has ended.
-
-    Parameters
-    ----------
-    first
-        All instances, after the first generation.
-    population_size
-        As in the settings; smaller populations are padded to it.
-    """
+    """Collects the instances whose search has ended."""
 
     def __init__(self, first: RunningInstances, population_size: int) -> None:
         i, k = first.archive.losses.shape
@@ -171,12 +154,7 @@ class Problem(Protocol):
     def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)``; must not write into them.
 
-        Parameters
-        ----------
-        genes
-            The candidates.
-        instances
-            ``(i,)``, the position of each instance among those that the search was given.
+        Shapes: instances ``(i,)``.
         """
         ...
 
@@ -244,29 +222,7 @@ def nsga2(
 ) -> SearchResult:
     """Minimise the losses of a problem for every instance of a genome.
 
-    Parameters
-    ----------
-    problem
-        Evaluates candidates.
-    genome
-        What may move, how far, and from where.
-    initial
-        ``(i, n, g)``, the first generation; it is repaired where it breaks a bound. If it is
-        larger than the population it is cut by rank and crowding, if smaller, offspring fill up.
-    settings
-        Sizes and operators.
-    seed, keys
-        An instance draws from a stream of its own, made of the seed and its key ``(i,)``, a
-        whole number; by default its position. The same key gets the same result in any batch.
-    archive_by
-        The loss by which the best feasible candidate is kept.
-    max_evaluations
-        The most candidates of an instance that are evaluated; the last generation is cut short
-        to meet it exactly.
-    budget_seconds
-        Wall-clock time, looked at after each generation; the first one always runs.
-    progress
-        Called after each generation; stops the search by returning False.
+    Shapes: initial ``(i, n, g)``.
     """
     started = time.perf_counter()
     _check(genome, initial, max_evaluations)

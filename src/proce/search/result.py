@@ -32,20 +32,11 @@ class Archive:
     """The best feasible candidate that was ever evaluated, by one of the losses.
 
     Crowding may drop that candidate from the population. Of equally good ones the earlier is kept.
-
-    Attributes
-    ----------
-    genes
-        ``(i, g)``; the anchor where nothing feasible was found.
-    losses
-        ``(i, k)``; +inf where nothing feasible was found.
-    by
-        The position of the loss that decides.
     """
 
-    genes: Array
-    losses: Array
-    by: int
+    genes: Array  # (i, g); the anchor where nothing feasible was found
+    losses: Array  # (i, k); +inf where nothing feasible was found
+    by: int  # the position of the loss that decides
 
     @property
     def has_feasible(self) -> Array:
@@ -70,30 +61,18 @@ class Archive:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Where each instance's search ended.
+    """Where each instance's search ended."""
 
-    Attributes
-    ----------
-    population
-        The last population, sorted by rank and falling crowding. Where nothing is feasible its
-        first candidate is the nearest miss. Entries with a violation of +inf are copies,
-        failed evaluations or padding.
-    archive
-        The best feasible candidate of each instance.
-    n_generations, n_evaluations
-        ``(i,)``, how long the search of each instance ran.
-    stop_codes
-        ``(i,)``, why the search of each instance ended: the position of its :class:`Stop`.
-    elapsed_seconds
-        Wall-clock time of the whole search.
-    """
-
+    # The last population, sorted by rank and falling crowding. Where nothing is feasible its first
+    # candidate is the nearest miss. Entries with a violation of +inf are copies, failed evaluations
+    # or padding.
     population: Population
-    archive: Archive
+    archive: Archive  # the best feasible candidate of each instance
+    # n_generations, n_evaluations: (i,), how long the search of each instance ran
     n_generations: Array
     n_evaluations: Array
-    stop_codes: Array
-    elapsed_seconds: float
+    stop_codes: Array  # (i,), why the search of each instance ended: the position of its `Stop`
+    elapsed_seconds: float  # wall-clock time of the whole search
 
     def ended_by(self, *stops: Stop) -> Array:
         """Return which instances' searches ``(i,)`` ended for one of these reasons."""
@@ -103,27 +82,18 @@ class SearchResult:
 
 @dataclass(frozen=True, eq=False)
 class SearchProgress:
-    """What a progress callback gets after each generation; what nobody asks for is not computed.
+    """What a progress callback gets after each generation; what nobody asks for is not computed."""
 
-    Attributes
-    ----------
-    generation, n_generations
-        Which generation ended, and how many there can be.
-    elapsed_seconds
-        Wall-clock time so far.
-    instances, population, archive
-        The positions ``(r,)`` of the instances that took part in the generation, and what they
-        have come to.
-    ended_losses, ended_front_size
-        ``(i, k)`` and ``(i,)``, what the others had come to when they ended.
-    """
-
+    # generation, n_generations: which generation ended, and how many there can be
     generation: int
     n_generations: int
-    elapsed_seconds: float
+    elapsed_seconds: float  # wall-clock time so far
+    # instances, population, archive: the positions (r,) of the instances that took part in the
+    # generation, and what they have come to
     instances: Array
     population: Population
     archive: Archive
+    # ended_losses, ended_front_size: (i, k) and (i,), what the others had come to when they ended
     ended_losses: Array
     ended_front_size: Array
 

@@ -300,21 +300,11 @@ class Evaluation:
 
 
 class Candidates(NamedTuple):
-    """Genes with their losses and their violation.
+    """Genes with their losses and their violation."""
 
-    Attributes
-    ----------
-    genes
-        ``(i, c, g)``.
-    losses
-        ``(i, c, k)``, cleaned.
-    violation
-        ``(i, c)``, cleaned.
-    """
-
-    genes: Floats
-    losses: Floats
-    violation: Floats
+    genes: Floats  # (i, c, g)
+    losses: Floats  # (i, c, k), cleaned
+    violation: Floats  # (i, c), cleaned
 
     @classmethod
     def of(cls, genes: Array, evaluation: Evaluation) -> "Candidates":
@@ -327,19 +317,13 @@ class Population(NamedTuple):
 
     Of two positions the smaller is the better candidate. Copies of the same genes have losses
     and a violation of +inf, all but one.
-
-    Attributes
-    ----------
-    genes, losses, violation
-        As :class:`Candidates` has them.
-    rank
-        ``(i, c)``, 0 for the first front.
     """
 
+    # genes, losses, violation: as `Candidates` has them
     genes: Floats
     losses: Floats
     violation: Floats
-    rank: Ints
+    rank: Ints  # (i, c), 0 for the first front
 
     @property
     def front(self) -> Flags:

@@ -59,21 +59,11 @@ class Operators(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Whose children are made, and from which random numbers.
+    """Whose children are made, and from which random numbers."""
 
-    Attributes
-    ----------
-    i
-        The position of the instance.
-    stream
-        The state of its stream.
-    generation
-        The number of the generation.
-    """
-
-    i: int
-    stream: np.uint64
-    generation: int
+    i: int  # the position of the instance
+    stream: np.uint64  # the state of its stream
+    generation: int  # the number of the generation
 
 
 def offspring(
@@ -86,18 +76,7 @@ def offspring(
 ) -> Floats:
     """Return children ``(i, n_offspring, g)``, each gene on a value that it is allowed.
 
-    Parameters
-    ----------
-    genes
-        ``(i, n, g)``, the parents, the better ones first.
-    genome, streams
-        Those of the same instances.
-    generation
-        The number of the generation; it decides which numbers of the streams are drawn.
-    n_offspring
-        How many children; with an odd number the last pair has one.
-    settings
-        The operators.
+    Shapes: genes ``(i, n, g)``.
     """
     i, n, g = genes.shape
     n_pairs, operators = (n_offspring + 1) // 2, Operators.of(settings)

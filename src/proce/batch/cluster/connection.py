@@ -19,21 +19,7 @@ _LOGGERS = ("distributed", "asyncio", "tornado")
 
 @contextmanager
 def connect(scheduler: str | None, n_workers: int = 1) -> Iterator[Any]:
-    """Yield a client of a scheduler, or of a cluster of processes on this machine.
-
-    Parameters
-    ----------
-    scheduler
-        The address of the scheduler, such as ``tcp://10.0.0.5:8786``; ``None`` to start a cluster
-        that ends with the context.
-    n_workers
-        How many worker processes such a cluster has, each with one thread.
-
-    Raises
-    ------
-    WorkerError
-        The scheduler does not answer, or its machines have other versions of what all must share.
-    """
+    """Yield a client of a scheduler, or of a cluster of processes on this machine."""
     require_dask()
     with _quiet():
         if scheduler is None:
@@ -49,13 +35,7 @@ def connect(scheduler: str | None, n_workers: int = 1) -> Iterator[Any]:
 
 
 def refuse_other_versions(versions: Mapping[str, Any]) -> None:
-    """Refuse a cluster whose machines differ from this one in what they must share.
-
-    Parameters
-    ----------
-    versions
-        What ``Client.get_versions`` returns: of the client, the scheduler and every worker.
-    """
+    """Refuse a cluster whose machines differ from this one in what they must share."""
     machines = [("the scheduler", versions["scheduler"])]
     machines += [(f"the worker {name}", own) for name, own in versions["workers"].items()]
     for place, (machine, theirs) in enumerate(machines):

@@ -45,17 +45,6 @@ def run_tasks(
     """Yield how each piece went, in the order in which they end.
 
     What is in flight is cancelled where the caller stops early, on Ctrl-C for example.
-
-    Parameters
-    ----------
-    client
-        The client of a Dask cluster.
-    parcel, assignment, pieces
-        The explainer, what all pieces share, and the pieces.
-    max_idle_seconds
-        How long to wait for a first or another worker where there is none.
-    now
-        A clock that never goes back.
     """
     run = uuid4().hex[:8]
     waiting = [(piece, 1) for piece in reversed(pieces)]
@@ -107,13 +96,7 @@ def _submit(client: Any, function: Callable[..., Any], *arguments: Any, key: str
 
 
 def _report(attempt: _Attempt) -> PieceReport | None:
-    """Return how an attempt ended, or ``None`` where it was lost and there shall be another.
-
-    Raises
-    ------
-    TimeoutError
-        The answer does not come, though not for the last time that is waited for it.
-    """
+    """Return how an attempt ended, or ``None`` where it was lost and there shall be another."""
     from distributed.scheduler import KilledWorker
 
     future, piece = attempt.future, attempt.piece

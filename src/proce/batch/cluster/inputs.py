@@ -22,27 +22,15 @@ _MARK_DIGITS = 12  # of the checksum that tells a file from what it was before
 
 @dataclass(frozen=True)
 class InputFile:
-    """A Parquet file of rows.
+    """A Parquet file of rows."""
 
-    Attributes
-    ----------
-    number, name
-        Its place in the order of names, and its name.
-    n_rows
-        How many rows it has.
-    mark
-        Digits that change with its content: a checksum of its length and its footer.
-    id_type
-        The Arrow type of its ids; ``None`` without ids.
-    single
-        The columns that it has as numbers of 32 bits with fractions.
-    """
-
+    # number, name: its place in the order of names, and its name
     number: int
     name: str
-    n_rows: int
-    mark: str
-    id_type: pa.DataType | None
+    n_rows: int  # how many rows it has
+    mark: str  # digits that change with its content: a checksum of its length and its footer
+    id_type: pa.DataType | None  # the Arrow type of its ids; None without ids
+    # the columns that it has as numbers of 32 bits with fractions
     single: frozenset[str] = frozenset()
 
     @property
@@ -61,15 +49,7 @@ class InputFile:
         return self.n_rows > 0 and not single <= self.single
 
     def pieces(self, piece_rows: int, digest: str) -> "list[FileSlice]":
-        """Cut the file into slices of so many rows; a file without rows is one empty piece.
-
-        Parameters
-        ----------
-        piece_rows
-            How many rows a slice has.
-        digest
-            The digits of the request.
-        """
+        """Cut the file into slices of so many rows; a file without rows is one empty piece."""
         starts = range(0, max(self.n_rows, 1), piece_rows)
         return [
             FileSlice(
@@ -85,23 +65,15 @@ class InputFile:
 
 @dataclass(frozen=True)
 class FileSlice:
-    """Some rows of a file, and the name of the part that their results become.
+    """Some rows of a file, and the name of the part that their results become."""
 
-    Attributes
-    ----------
-    file, mark
-        The name of the file, and the digits that its content had.
-    first_row, n_rows
-        Which rows of the file.
-    part
-        The name of the part; the input and the request decide it.
-    """
-
+    # file, mark: the name of the file, and the digits that its content had
     file: str
     mark: str
+    # first_row, n_rows: which rows of the file
     first_row: int
     n_rows: int
-    part: str
+    part: str  # the name of the part; the input and the request decide it
 
     @property
     def words(self) -> str:
@@ -112,13 +84,7 @@ class FileSlice:
 
 
 def list_inputs(rows: Store) -> tuple[Store, tuple[str, ...]]:
-    """Return the folder and the names of its Parquet files, hidden ones left out.
-
-    Parameters
-    ----------
-    rows
-        A Parquet file, or a folder of them.
-    """
+    """Return the folder and the names of its Parquet files, hidden ones left out."""
     kind = rows.kind()
     if kind == "nothing":
         raise FileError(f"{rows.url!r} cannot be read: there is no such file or folder.")
@@ -139,13 +105,7 @@ def list_inputs(rows: Store) -> tuple[Store, tuple[str, ...]]:
 def inspect_inputs(
     folder: Store, names: Sequence[str], columns: Sequence[str], id_name: str | None
 ) -> tuple[list[InputFile], dict[str, str]]:
-    """Look at the footers of all files.
-
-    Returns
-    -------
-    tuple
-        The files that can be read, and why the others cannot, by name.
-    """
+    """Look at the footers of all files."""
 
     def inspect(numbered: tuple[int, str]) -> InputFile | str:
         number, name = numbered

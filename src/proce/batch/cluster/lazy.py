@@ -74,13 +74,7 @@ def _explain_partition(
 
 
 def conform(part: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
-    """Return a partition with the columns, their order and the dtypes that its frame declares.
-
-    Raises
-    ------
-    SchemaError
-        A column is missing, or has a value that the declared dtype cannot hold.
-    """
+    """Return a partition with the columns, their order and the dtypes that its frame declares."""
     if absent := [name for name in like.columns if name not in part.columns]:
         raise SchemaError(
             f"a partition lacks the column {absent[0]!r}; it has {shown(tuple(part.columns))}."

@@ -18,26 +18,15 @@ _DRAFT = re.compile(rf"\.(part-.*|{MARKER})\.[0-9a-f]{{32}}{re.escape(DRAFT_SUFF
 
 
 class RunMarker(BaseModel):
-    """What a folder of results says of itself.
-
-    Attributes
-    ----------
-    format
-        The number of this form.
-    holds
-        Whether its parts are counterfactuals or outcomes.
-    request
-        What the parts depend on.
-    finished
-        Whether every piece has its part.
-    """
+    """What a folder of results says of itself."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal[1] = 1
+    format: Literal[1] = 1  # the number of this form
+    # whether its parts are counterfactuals or outcomes
     holds: Literal["counterfactuals", "outcomes"]
-    request: dict[str, Any]
-    finished: bool = False
+    request: dict[str, Any]  # what the parts depend on
+    finished: bool = False  # whether every piece has its part
 
     @property
     def digest(self) -> str:
@@ -52,17 +41,7 @@ def digest_of(request: Mapping[str, Any]) -> str:
 
 
 def check_output(store: Store, marker: RunMarker, restart: bool) -> None:
-    """Refuse a folder that holds anything but parts of the same request.
-
-    Parameters
-    ----------
-    store
-        The folder; it may not exist yet.
-    marker
-        What this run would write.
-    restart
-        Whether the parts of an unfinished run will be discarded, and so are no reason to refuse.
-    """
+    """Refuse a folder that holds anything but parts of the same request."""
     if store.kind() == "file":
         raise FileError(f"{store.url!r} is a file; a cluster writes a folder of Parquet files.")
     entries = store.entries()
@@ -129,13 +108,7 @@ def is_current(store: Store, digest: str) -> bool:
 
 
 def close_output(store: Store, marker: RunMarker, expected: Iterable[str]) -> None:
-    """Mark a folder as finished, and remove what killed workers left.
-
-    Raises
-    ------
-    FileError
-        A part is not there, or another run has taken the folder.
-    """
+    """Mark a folder as finished, and remove what killed workers left."""
     if not is_current(store, marker.digest):
         raise FileError(
             f"the folder {store.url!r} was taken by another run, or removed, meanwhile."

@@ -26,21 +26,12 @@ _lock = threading.RLock()  # an explainer answers one call at a time
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """An explainer that can be sent to another process.
+    """An explainer that can be sent to another process."""
 
-    Attributes
-    ----------
-    sha256
-        The checksum by which a process knows that it has the explainer already.
-    files
-        The files of a saved explainer by name; ``None`` where it travels as an object.
-    explainer
-        The explainer itself, where it cannot be saved; Dask serialises it.
-    """
-
-    sha256: str
+    sha256: str  # the checksum by which a process knows that it has the explainer already
+    # the files of a saved explainer by name; None where it travels as an object
     files: Mapping[str, bytes] | None
-    explainer: Any = None
+    explainer: Any = None  # the explainer itself, where it cannot be saved; Dask serialises it
 
     def open(self) -> Any:
         """Return the explainer, loaded at the first call in this process."""

@@ -26,62 +26,33 @@ PIECE_ROWS = 16_384  # explained by one task, and written as one part
 
 @dataclass(frozen=True)
 class FolderRequest:
-    """What is asked of a cluster.
+    """What is asked of a cluster."""
 
-    Attributes
-    ----------
-    rows
-        The path or URL of a Parquet file, or of a folder of them.
-    out, outcomes
-        The folders for the counterfactuals and for a line of every row; the second may be
-        ``None``.
-    options
-        The options of the call.
-    view
-        Who reads the outcomes.
-    id_name
-        The column whose values name the rows; ``None`` for none.
-    restart
-        Whether to discard the parts of another run.
-    piece_rows, chunk_rows
-        How many rows a task explains, and how many of them in one call.
-    """
-
-    rows: str
+    rows: str  # the path or URL of a Parquet file, or of a folder of them
+    # out, outcomes: the folders for the counterfactuals and for a line of every row; the second may
+    # be None
     out: str
     outcomes: str | None
-    options: Mapping[str, Any]
-    view: View = "applicant"
-    id_name: str | None = None
-    restart: bool = False
+    options: Mapping[str, Any]  # the options of the call
+    view: View = "applicant"  # who reads the outcomes
+    id_name: str | None = None  # the column whose values name the rows; None for none
+    restart: bool = False  # whether to discard the parts of another run
+    # piece_rows, chunk_rows: how many rows a task explains, and how many of them in one call
     piece_rows: int = PIECE_ROWS
     chunk_rows: int = CHUNK_ROWS
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A run that can begin: every check that needs no cluster has been made.
+    """A run that can begin: every check that needs no cluster has been made."""
 
-    Attributes
-    ----------
-    parcel, assignment
-        The explainer, and what all pieces share.
-    pieces
-        All pieces of the files that can be read.
-    failures
-        Why the other files cannot be read, by name.
-    marker
-        What the folder of counterfactuals will say of itself.
-    restart
-        Whether to discard the parts of another run.
-    """
-
+    # parcel, assignment: the explainer, and what all pieces share
     parcel: Parcel
     assignment: Assignment
-    pieces: tuple[FileSlice, ...]
-    failures: Mapping[str, str]
-    marker: RunMarker
-    restart: bool
+    pieces: tuple[FileSlice, ...]  # all pieces of the files that can be read
+    failures: Mapping[str, str]  # why the other files cannot be read, by name
+    marker: RunMarker  # what the folder of counterfactuals will say of itself
+    restart: bool  # whether to discard the parts of another run
 
     @property
     def n_rows(self) -> int:
@@ -97,13 +68,7 @@ class Plan:
 
 
 def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
-    """Check a request: its options, all files, and the folders for the results.
-
-    Raises
-    ------
-    FileError
-        No file can be read, or a folder holds anything but parts of the same run.
-    """
+    """Check a request: its options, all files, and the folders for the results."""
     if request.options.get("pick") == "typical":
         parcel = parcel.with_looks()
     explainer = parcel.open()

@@ -29,21 +29,11 @@ class RunProgress:
 
 @dataclass
 class RunSummary:
-    """How a run ended.
+    """How a run ended."""
 
-    Attributes
-    ----------
-    rows
-        How many rows ended how.
-    failures
-        Why files are not done, by name.
-    n_done_before
-        How many rows an earlier run had done.
-    """
-
-    rows: Summary = field(default_factory=Summary)
-    failures: dict[str, str] = field(default_factory=dict)
-    n_done_before: int = 0
+    rows: Summary = field(default_factory=Summary)  # how many rows ended how
+    failures: dict[str, str] = field(default_factory=dict)  # why files are not done, by name
+    n_done_before: int = 0  # how many rows an earlier run had done
 
     def add(self, piece: FileSlice, report: PieceReport) -> None:
         """Count a piece."""
@@ -56,24 +46,7 @@ class RunSummary:
 def run_plan(
     plan: Plan, client: Any, progress: Callable[[RunProgress], object] | None = None
 ) -> RunSummary:
-    """Explain the pieces that have no part yet; what cannot be done is told in the summary.
-
-    Parameters
-    ----------
-    plan
-        The run.
-    client
-        The client of a Dask cluster.
-    progress
-        Called whenever a piece has ended.
-
-    Raises
-    ------
-    WorkerError
-        The cluster is gone.
-    FileError
-        A part cannot be written: the disk is full, or the store refuses it.
-    """
+    """Explain the pieces that have no part yet; what cannot be done is told in the summary."""
     names = [piece.part for piece in plan.pieces]
     opened = []
     for store, marker in plan.outputs():

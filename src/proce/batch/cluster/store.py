@@ -17,15 +17,9 @@ DRAFT_SUFFIX = ".draft"
 
 @dataclass(frozen=True)
 class Store:
-    """A folder by its URL; small enough to travel with every task.
+    """A folder by its URL; small enough to travel with every task."""
 
-    Attributes
-    ----------
-    url
-        An absolute path, or a URL that fsspec knows, such as ``s3://bucket/folder``.
-    """
-
-    url: str
+    url: str  # an absolute path, or a URL that fsspec knows, such as s3://bucket/folder
 
     @classmethod
     def at(cls, text: str) -> "Store":
@@ -85,15 +79,7 @@ class Store:
     def write(
         self, name: str, content: bytes, confirm: Callable[["Store"], None] | None = None
     ) -> None:
-        """Write a file, whole or not at all; one of that name is replaced.
-
-        Parameters
-        ----------
-        name, content
-            The name of the file, and its bytes.
-        confirm
-            Asked as late as possible whether the file may still appear here; it raises if not.
-        """
+        """Write a file, whole or not at all; one of that name is replaced."""
         confirm = confirm or (lambda store: None)
         with self._named(name):
             files, path = self._opened()

@@ -27,63 +27,35 @@ _METADATA_KEY = b"proce"
 
 @dataclass(frozen=True)
 class PieceReport:
-    """How a piece went.
+    """How a piece went."""
 
-    Attributes
-    ----------
-    n_rows
-        How many rows it has.
-    summary
-        How many of them ended how.
-    failure
-        Why the piece has no part; ``None`` where it has one.
-    cannot_write
-        Whether it failed because its part could not be written.
-    """
-
-    n_rows: int
-    summary: Summary = field(default_factory=Summary)
-    failure: str | None = None
-    cannot_write: bool = False
+    n_rows: int  # how many rows it has
+    summary: Summary = field(default_factory=Summary)  # how many of them ended how
+    failure: str | None = None  # why the piece has no part; None where it has one
+    cannot_write: bool = False  # whether it failed because its part could not be written
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What all pieces of a run share.
+    """What all pieces of a run share."""
 
-    Attributes
-    ----------
-    source, out, outcomes
-        The folders of the rows, of the counterfactuals and of the outcomes, if these are wanted.
-    options
-        The options of the call.
-    view
-        Who reads the outcomes.
-    id_name
-        The column whose values name the rows; ``None`` for none.
-    single
-        The columns that all files have as numbers of 32 bits, and that are explained as such.
-    line_schema, outcome_schema
-        The columns of every part, fixed in advance.
-    chunk_rows
-        How many rows are explained in one call.
-    digest
-        The digits of the request, which the folders of the results must still be those of.
-    version
-        The version of this package that the run began with.
-    """
-
+    # source, out, outcomes: the folders of the rows, of the counterfactuals and of the outcomes, if
+    # these are wanted
     source: Store
     out: Store
     outcomes: Store | None
-    options: Mapping[str, Any]
-    view: View
-    id_name: str | None
+    options: Mapping[str, Any]  # the options of the call
+    view: View  # who reads the outcomes
+    id_name: str | None  # the column whose values name the rows; None for none
+    # the columns that all files have as numbers of 32 bits, and that are explained as such
     single: frozenset[str]
+    # line_schema, outcome_schema: the columns of every part, fixed in advance
     line_schema: pa.Schema
     outcome_schema: pa.Schema
-    chunk_rows: int
+    chunk_rows: int  # how many rows are explained in one call
+    # the digits of the request, which the folders of the results must still be those of
     digest: str
+    # the version of this package that the run began with
     version: str = field(default_factory=own_version)
 
 

@@ -17,18 +17,10 @@ from proce.schema.matching import only_features
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """The rows of a frame of any library, cut into chunks.
+    """The rows of a frame of any library, cut into chunks."""
 
-    Attributes
-    ----------
-    frame
-        The frame; only the columns of features are sent to workers.
-    chunk_rows
-        How many rows a chunk has.
-    """
-
-    frame: Any
-    chunk_rows: int
+    frame: Any  # the frame; only the columns of features are sent to workers
+    chunk_rows: int  # how many rows a chunk has
 
     @property
     def count(self) -> int:

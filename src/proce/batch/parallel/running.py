@@ -55,32 +55,15 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class ParallelJob:
-    """Rows that worker processes explain.
+    """Rows that worker processes explain."""
 
-    Attributes
-    ----------
-    rows
-        The rows.
-    explainer
-        Where a worker has the explainer from.
-    call
-        The call.
-    like
-        What the call gives for no rows.
-    n_workers
-        How many processes.
-    also
-        What else is done with each explanation, where it is made.
-    progress
-        Called with how many rows are finished; the job ends where it returns False.
-    """
-
-    rows: RowSource
-    explainer: SavedExplainer | GivenExplainer
-    call: CallTerms
-    like: Explanations
-    n_workers: int
-    also: Keep | None = None
+    rows: RowSource  # the rows
+    explainer: SavedExplainer | GivenExplainer  # where a worker has the explainer from
+    call: CallTerms  # the call
+    like: Explanations  # what the call gives for no rows
+    n_workers: int  # how many processes
+    also: Keep | None = None  # what else is done with each explanation, where it is made
+    # called with how many rows are finished; the job ends where it returns False
     progress: ProgressCallback | None = None
 
     def explanations(self) -> Generator[Explanations]:

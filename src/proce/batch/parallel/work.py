@@ -50,23 +50,13 @@ class GivenExplainer:
 
 @dataclass(frozen=True)
 class CallTerms:
-    """One call of ``explain``, for any of its rows.
+    """One call of ``explain``, for any of its rows."""
 
-    Attributes
-    ----------
-    options
-        The options of the call but for its budget.
-    told
-        The options that provenance tells of: those of the whole call.
-    deadline
-        When the call ends, by the monotonic clock; ``None`` for never.
-    view
-        Who reads the explanations; ``None`` for whom they are made for by default.
-    """
-
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # the options of the call but for its budget
+    # the options that provenance tells of: those of the whole call
     told: Mapping[str, Any] = field(default_factory=dict)
-    deadline: float | None = None
+    deadline: float | None = None  # when the call ends, by the monotonic clock; None for never
+    # who reads the explanations; None for whom they are made for by default
     view: View | None = None
 
     def explain(self, explainer: Method, frame: Any, progress: Any = None) -> Explanations:
@@ -95,24 +85,13 @@ Keep = Callable[[Explanations], object]
 
 @dataclass(frozen=True)
 class ExplainWork:
-    """Explain pieces of rows.
+    """Explain pieces of rows."""
 
-    Attributes
-    ----------
-    explainer
-        Where the explainer comes from.
-    call
-        The call.
-    label
-        Gives explanations of a piece the positions and labels of its rows.
-    keep
-        Keeps the explanations of a piece, whose value is then ``None``; without it, the
-        explanations are the value.
-    """
-
-    explainer: SavedExplainer | GivenExplainer
-    call: CallTerms
-    label: Label
+    explainer: SavedExplainer | GivenExplainer  # where the explainer comes from
+    call: CallTerms  # the call
+    label: Label  # gives explanations of a piece the positions and labels of its rows
+    # keeps the explanations of a piece, whose value is then None; without it, the explanations are
+    # the value
     keep: Keep | None = None
 
     def __call__(self) -> "ExplainWork":

@@ -13,17 +13,7 @@ import pyarrow.parquet as pq
 def table_writer(
     path: Path, suffix: str, schema: pa.Schema
 ) -> Iterator[Callable[[pa.Table], None]]:
-    """Yield a function that appends a table to a file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    suffix
-        What it becomes: ``.csv`` or ``.parquet``.
-    schema
-        The columns and types that all tables get.
-    """
+    """Yield a function that appends a table to a file."""
     if suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as stream:
             stream.write(csv_text(schema.empty_table(), header=True))

@@ -31,20 +31,11 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class Parts:
-    """The finished parts of a result.
+    """The finished parts of a result."""
 
-    Attributes
-    ----------
-    out
-        Where the result goes in the end.
-    place
-        Where the parts are kept until then.
-    types
-        The types of columns in a Parquet file, where they are others than those of the result.
-    """
-
-    out: Path
-    place: Place
+    out: Path  # where the result goes in the end
+    place: Place  # where the parts are kept until then
+    # the types of columns in a Parquet file, where they are others than those of the result
     types: Mapping[str, FileType] = field(default_factory=dict)
 
     @classmethod
@@ -57,19 +48,7 @@ class Parts:
         restart: bool = False,
         types: Mapping[str, FileType] | None = None,
     ) -> "Iterator[Parts]":
-        """Take up the parts of the same request, or begin; hold a lock for as long as it is open.
-
-        Parameters
-        ----------
-        out
-            Where the result goes, its suffix ``.csv``, ``.parquet`` or ``.json``.
-        request
-            What the parts depend on, in plain values. How rows are cut into parts is none of it.
-        restart
-            Whether to discard the parts of another request.
-        types
-            As the attribute; ``None`` for the types of the result.
-        """
+        """Take up the parts of the same request, or begin; hold a lock while it is open."""
         text = json.dumps(dict(request), sort_keys=True, default=str)
         with Place.open(out.with_name(f"{out.name}.parts"), text, restart) as place:
             yield cls(out, place, types or {})
@@ -94,16 +73,7 @@ class Parts:
         return reduce(Summary.__add__, map(_read_summary, paths), Summary())
 
     def put_together(self, n_rows: int, outcomes: Path | None = None) -> None:
-        """Write the result, and remove the parts.
-
-        Parameters
-        ----------
-        n_rows
-            How many rows the result is of. Where one of them is in no part, nothing is written.
-        outcomes
-            Where to write a table with a line for each row, found or not; its suffix ``.csv`` or
-            ``.parquet``. It appears together with the result.
-        """
+        """Write the result, and remove the parts."""
         writer = self.writer
         spans = self.covered() or self.place.spans()[:1]
         self._refuse_missing(spans, n_rows)

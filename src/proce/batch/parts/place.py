@@ -40,18 +40,10 @@ class _Marker(StrictRecord):
 
 @dataclass(frozen=True)
 class Place:
-    """A folder that holds the parts of one run.
+    """A folder that holds the parts of one run."""
 
-    Attributes
-    ----------
-    folder
-        The folder.
-    run
-        What the names of the run's files begin with.
-    """
-
-    folder: Path
-    run: str
+    folder: Path  # the folder
+    run: str  # what the names of the run's files begin with
 
     @classmethod
     @contextmanager
@@ -60,15 +52,6 @@ class Place:
 
         A place without parts is removed in the end, and so is its folder, if nobody else has put
         anything there.
-
-        Parameters
-        ----------
-        folder
-            The folder, which is made where there is none.
-        request
-            What the parts depend on, as text.
-        restart
-            Whether to discard the parts of another request.
         """
         with _locked(folder):
             place = cls._begin(folder, request, restart)

@@ -18,21 +18,12 @@ class _SummaryRecord(StrictRecord):
 
 @dataclass(frozen=True)
 class Summary:
-    """How many rows ended how.
+    """How many rows ended how."""
 
-    Attributes
-    ----------
-    tally
-        How many rows have each outcome.
-    doubts
-        For how many the recommended counterfactual is not robust, or unsure.
-    reasons
-        Why the first rows that have no counterfactual have none.
-    """
-
-    tally: Counter[str] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)  # how many rows have each outcome
+    # for how many the recommended counterfactual is not robust, or unsure
     doubts: Counter[str] = field(default_factory=Counter)
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why the first rows that have no counterfactual have none
 
     @classmethod
     def of(cls, result: Explanations) -> "Summary":

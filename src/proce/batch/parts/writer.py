@@ -20,20 +20,11 @@ SUMMARY_KEY = b"proce"  # of the metadata of a part's outcomes
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Keeps explanations as parts of a result; any process can have one.
+    """Keeps explanations as parts of a result; any process can have one."""
 
-    Attributes
-    ----------
-    place
-        Where the parts are kept.
-    suffix
-        The suffix of the result: ``.csv``, ``.parquet`` or ``.json``.
-    types
-        The types of columns in a Parquet file, where they are others than those of the result.
-    """
-
-    place: Place
-    suffix: str
+    place: Place  # where the parts are kept
+    suffix: str  # the suffix of the result: .csv, .parquet or .json
+    # the types of columns in a Parquet file, where they are others than those of the result
     types: Mapping[str, FileType] = field(default_factory=dict)
 
     def results_path(self, span: Span) -> Path:

@@ -31,22 +31,13 @@ _JSON = re.compile(r"""\s*(\{\s*["}]|\[\s*[\[{])""")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a csv file is written.
+    """How a csv file is written."""
 
-    Attributes
-    ----------
-    separator, encoding
-        What stands between two cells, and how characters are written as bytes.
-    notes
-        What a person should know about how the two were found.
-    has_rows
-        Whether there is more than a header.
-    """
-
+    # separator, encoding: what stands between two cells, and how characters are written as bytes
     separator: str
     encoding: str
-    notes: tuple[str, ...] = ()
-    has_rows: bool = True
+    notes: tuple[str, ...] = ()  # what a person should know about how the two were found
+    has_rows: bool = True  # whether there is more than a header
 
 
 def dialect_of(path: Path, separator: str | None = None) -> Dialect:

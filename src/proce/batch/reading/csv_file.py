@@ -25,24 +25,13 @@ _TOO_LONG = "straddling object"  # a record that does not fit into a block
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A csv file.
+    """A csv file."""
 
-    Attributes
-    ----------
-    path
-        The path of the file.
-    dialect
-        How it is written.
-    columns
-        The names of its columns, in their order; those at the end that have none are left out.
-    n_unnamed
-        How many columns at the end have no name, as where lines end in separators.
-    """
-
-    path: Path
-    dialect: Dialect
+    path: Path  # the path of the file
+    dialect: Dialect  # how it is written
+    # the names of its columns, in their order; those at the end that have none are left out
     columns: tuple[str, ...] = ()
-    n_unnamed: int = 0
+    n_unnamed: int = 0  # how many columns at the end have no name, as where lines end in separators
 
     @classmethod
     def open(cls, path: Path, separator: str | None = None) -> "CsvFile":
@@ -91,13 +80,7 @@ class CsvFile:
                 yield self.path, batch
 
     def table(self, schema: Schema | None = None) -> pa.Table:
-        """Return the whole file, the types of its columns inferred.
-
-        Parameters
-        ----------
-        schema
-            A text that it names as a level is not taken for a missing cell.
-        """
+        """Return the whole file, the types of its columns inferred."""
         types = _types(schema, self.columns)
         with readable(self.path, "csv"), self._named_lines():
             return pacsv.read_csv(self._input(), self._reading, self._parsing, types)

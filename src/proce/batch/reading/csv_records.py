@@ -14,24 +14,12 @@ _BLOCK_SIZE = 1 << 20  # characters read at a time
 
 @dataclass(frozen=True)
 class Record:
-    """A record of a csv text, its header included; empty lines are none.
+    """A record of a csv text, its header included; empty lines are none."""
 
-    Attributes
-    ----------
-    line
-        The line on which it begins, counted from 1.
-    n_cells
-        How many cells it has.
-    n_characters
-        How long it is.
-    is_closed
-        Whether the last quote that it opens is closed before the text ends.
-    """
-
-    line: int
-    n_cells: int
-    n_characters: int
-    is_closed: bool
+    line: int  # the line on which it begins, counted from 1
+    n_cells: int  # how many cells it has
+    n_characters: int  # how long it is
+    is_closed: bool  # whether the last quote that it opens is closed before the text ends
 
 
 def records(text: TextIO, separator: str) -> Iterator[Record]:

@@ -20,18 +20,10 @@ _WHOLE_BITS = {16: 11, 32: 24, 64: 53}  # of floats: below 2 to this power every
 
 @dataclass(frozen=True, eq=False)
 class FileType:
-    """The type of a column.
+    """The type of a column."""
 
-    Attributes
-    ----------
-    kind
-        The Arrow type.
-    levels
-        For a dictionary all its values, in the order of the schema.
-    """
-
-    kind: pa.DataType
-    levels: pa.Array | None = None
+    kind: pa.DataType  # the Arrow type
+    levels: pa.Array | None = None  # for a dictionary all its values, in the order of the schema
 
     def cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """Return a column of this type."""
@@ -71,15 +63,7 @@ def single_columns(source: Source, types: TypedColumns) -> frozenset[str]:
 
 
 def result_types(source: Source, types: TypedColumns) -> dict[str, FileType]:
-    """Return the types of the file in which all values that a result can have fit.
-
-    Parameters
-    ----------
-    source
-        The file or the folder; the cells of a csv file are text, and have no type.
-    types
-        The types in which rows are explained.
-    """
+    """Return the types of the file in which all values that a result can have fit."""
     fitting: dict[str, FileType] = {}
     for feature in types.schema:
         for column in feature.columns:

@@ -17,18 +17,10 @@ _BLOCK_SIZE = 1 << 22  # bytes read ahead of a column
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files that are read one after the other.
+    """Parquet files that are read one after the other."""
 
-    Attributes
-    ----------
-    paths
-        The files.
-    schemas
-        The columns of each file, with their types.
-    """
-
-    paths: tuple[Path, ...]
-    schemas: tuple[pa.Schema, ...]
+    paths: tuple[Path, ...]  # the files
+    schemas: tuple[pa.Schema, ...]  # the columns of each file, with their types
 
     @classmethod
     def open(cls, paths: Sequence[Path]) -> "ParquetFiles":
@@ -115,15 +107,7 @@ def files_in(folder: Path) -> tuple[Path, ...]:
 
 
 def parquet_names(folder: str, entries: Mapping[str, bool]) -> tuple[str, ...]:
-    """Return the names of the Parquet files of a folder in order, or say what else is there.
-
-    Parameters
-    ----------
-    folder
-        What the folder is called.
-    entries
-        Whether each thing in it is itself a folder, by name.
-    """
+    """Return the names of the Parquet files of a folder in order, or say what else is there."""
     if "_delta_log" in entries:
         raise FileError(
             f"{folder!r} is a Delta table, whose files may be out of date; expected a folder"

@@ -11,15 +11,7 @@ from proce.errors import FileError, ProceError
 
 @contextmanager
 def readable(path: Path, kind: str) -> Iterator[None]:
-    """Turn what a library raises into an error that names the file and the reason.
-
-    Parameters
-    ----------
-    path
-        The file that is read.
-    kind
-        What it is read as, ``csv`` or ``Parquet``.
-    """
+    """Turn what a library raises into an error that names the file and the reason."""
     try:
         yield
     except ProceError:

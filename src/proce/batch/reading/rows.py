@@ -30,30 +30,15 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file or a folder, in the types of the features.
+    """The rows of a file or a folder, in the types of the features."""
 
-    Attributes
-    ----------
-    source
-        The file, or the folder.
-    types
-        What its columns must become.
-    count
-        How many rows there are; all of them have been read once and fit.
-    chunk_rows
-        How many rows are explained in one call.
-    batch_rows
-        How many rows are read from the file at once.
-    id_name
-        The column whose values name the rows; ``None`` for none. Its values go along as they are,
-        with their type; those of a csv file are text.
-    """
-
-    source: Source
-    types: TypedColumns
-    count: int
-    chunk_rows: int
-    batch_rows: int
+    source: Source  # the file, or the folder
+    types: TypedColumns  # what its columns must become
+    count: int  # how many rows there are; all of them have been read once and fit
+    chunk_rows: int  # how many rows are explained in one call
+    batch_rows: int  # how many rows are read from the file at once
+    # The column whose values name the rows; None for none. Its values go along as they are, with
+    # their type; those of a csv file are text.
     id_name: str | None = None
 
     @classmethod

@@ -17,52 +17,24 @@ from proce.schema.features.levels import shown
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a file.
+    """Some rows of a file."""
 
-    Attributes
-    ----------
-    file
-        The file that they are from.
-    first_row
-        The position of the first of them in that file.
-    rows
-        The rows.
-    """
-
-    file: Path
-    first_row: int
-    rows: pa.RecordBatch
+    file: Path  # the file that they are from
+    first_row: int  # the position of the first of them in that file
+    rows: pa.RecordBatch  # the rows
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file of rows, or a folder of such files.
+    """A file of rows, or a folder of such files."""
 
-    Attributes
-    ----------
-    path
-        The path of the file or folder.
-    columns
-        The names of its columns, in their order.
-    content
-        The file, or those in the folder.
-    """
-
-    path: Path
-    columns: tuple[str, ...]
-    content: CsvFile | ParquetFiles
+    path: Path  # the path of the file or folder
+    columns: tuple[str, ...]  # the names of its columns, in their order
+    content: CsvFile | ParquetFiles  # the file, or those in the folder
 
     @classmethod
     def open(cls, path: Path, separator: str | None = None) -> "Source":
-        """Read the columns of a file or a folder, or say why it cannot be read.
-
-        Parameters
-        ----------
-        path
-            A csv or Parquet file, or a folder of Parquet files.
-        separator
-            What separates the cells of a csv file; ``None`` to detect it.
-        """
+        """Read the columns of a file or a folder, or say why it cannot be read."""
         is_parquet = path.suffix.lower() in SUFFIXES
         with readable(path, "Parquet" if is_parquet else "csv"):
             status = path.stat()
@@ -120,13 +92,7 @@ class Source:
             file, first_row = path, first_row + len(rows)
 
     def table(self, schema: Schema | None = None) -> pa.Table:
-        """Return all rows; the types of a csv file's columns are inferred.
-
-        Parameters
-        ----------
-        schema
-            A text that it names as a level is not taken for a missing cell of a csv file.
-        """
+        """Return all rows; the types of a csv file's columns are inferred."""
         return self.content.table(schema)
 
 

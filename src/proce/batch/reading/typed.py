@@ -30,24 +30,14 @@ _MAX_WHOLE = 2.0**63  # whole numbers have 64 bits
 
 @dataclass(frozen=True)
 class TypedColumns:
-    """The types that the columns of a file must have.
+    """The types that the columns of a file must have."""
 
-    Attributes
-    ----------
-    schema
-        The features.
-    whole
-        The columns that hold whole numbers.
-    single
-        The columns of other numbers that are explained in 32 bits, as the file has them: what is
-        advised can then be written into such a column as it is.
-    ends
-        By column, the lowest and the highest number that a row can be advised.
-    """
-
-    schema: Schema
-    whole: frozenset[str] = frozenset()
+    schema: Schema  # the features
+    whole: frozenset[str] = frozenset()  # the columns that hold whole numbers
+    # the columns of other numbers that are explained in 32 bits, as the file has them: what is
+    # advised can then be written into such a column as it is
     single: frozenset[str] = frozenset()
+    # by column, the lowest and the highest number that a row can be advised
     ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
@@ -72,19 +62,7 @@ class TypedColumns:
         first_row: int = 0,
         ids: tuple[str, pa.Array] | None = None,
     ) -> pa.Table:
-        """Return rows with the types of the schema, or say which cell does not fit.
-
-        Parameters
-        ----------
-        batch
-            Some rows of the file.
-        from_text
-            Whether cells are text that has to be parsed, as in a csv file.
-        first_row
-            The position of the first of these rows in the file, for messages.
-        ids
-            What the rows are called, and the column that says so, for messages.
-        """
+        """Return rows with the types of the schema, or say which cell does not fit."""
         names = _RowNames(first_row, ids)
         columns: dict[str, pa.Array] = {}
         for feature in self.schema:

@@ -10,21 +10,7 @@ Model = Any  # a TrainedNetwork, or a HistGradientBoostingClassifier, which has 
 
 
 def train_model(codec: Codec, train: Any, label: Any, dataset: str, kind: Any, seed: int) -> Model:
-    """Train a classifier on a frame of rows.
-
-    Parameters
-    ----------
-    codec
-        The codec of the rows, which a network sees them through; trees see the frame itself.
-    train, label
-        The training rows and their labels.
-    dataset
-        The name of the data set.
-    kind
-        ``first``, ``second`` or ``trees``.
-    seed
-        The seed of the training.
-    """
+    """Train a classifier on a frame of rows."""
     # Nine in ten pass there: trained on unweighted rows, a model would reject nearly nobody.
     balanced = dataset == "law"
     if kind == "trees":

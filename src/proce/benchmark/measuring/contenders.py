@@ -26,18 +26,11 @@ Explain = Callable[[pd.DataFrame], Explanations]
 
 @dataclass(frozen=True)
 class Contender:
-    """A variant that is fitted and ready to explain.
+    """A variant that is fitted and ready to explain."""
 
-    Attributes
-    ----------
-    explain
-        Explains the rows of a frame with one counterfactual each, within the plan's limits.
-    fit_seconds
-        How long fitting took; variants that share a fit have the same time.
-    """
-
+    # explains the rows of a frame with one counterfactual each, within the plan's limits
     explain: Explain
-    fit_seconds: float
+    fit_seconds: float  # how long fitting took; variants that share a fit have the same time
 
 
 class Contenders:
@@ -45,13 +38,6 @@ class Contenders:
 
     Variants that learn the same from the training rows share one fit: a fit draws from a seed of
     its own, so that a second one would learn the same again.
-
-    Parameters
-    ----------
-    world
-        The world whose rows are explained.
-    plan
-        The plan whose limits all variants share.
     """
 
     def __init__(self, world: World, plan: Plan) -> None:

@@ -30,25 +30,14 @@ _REQUIRED_PACKAGES = {"Dice": "dice_ml", "Certifai": "pygad"}
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run has come.
+    """How far a run has come."""
 
-    Attributes
-    ----------
-    done, total
-        How many cells are finished, and how many there are.
-    failed
-        How many of the finished cells failed in this process.
-    cell
-        The id of the cell that was finished last.
-    stage
-        What is counted: cells.
-    """
-
+    # done, total: how many cells are finished, and how many there are
     done: int
     total: int
-    failed: int
-    cell: str
-    stage: str = "cells"
+    failed: int  # how many of the finished cells failed in this process
+    cell: str  # the id of the cell that was finished last
+    stage: str = "cells"  # what is counted: cells
 
 
 ProgressCallback = Callable[[RunProgress], object]
@@ -62,26 +51,7 @@ def run_plan(
     resume: bool = False,
     progress: ProgressCallback | None = None,
 ) -> RunFolder:
-    """Run every cell of a plan that is not finished.
-
-    Parameters
-    ----------
-    plan
-        The plan.
-    path
-        The folder of the run.
-    jobs
-        How many processes, with one thread each; by default as many as there are cores.
-    resume
-        Whether to go on with a run that was stopped.
-    progress
-        Called after every cell.
-
-    Returns
-    -------
-    RunFolder
-        The folder with every cell recorded.
-    """
+    """Run every cell of a plan that is not finished."""
     _require_extras(plan)
     folder = RunFolder.create(path, plan, resume=resume)
     with folder.locked() as lock:

@@ -28,35 +28,21 @@ _REFITS_SEED = 30_000
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A split, its classifier, and the factual rows.
+    """A split, its classifier, and the factual rows."""
 
-    Attributes
-    ----------
-    data
-        The data set.
-    train, label
-        The training rows and their labels.
-    codec, model
-        The codec, and the model that the methods are given, both fitted on the training rows.
-    factual
-        The rows to explain: test rows that the model does not put in the wanted class.
-    kind
-        The name of the classifier: ``first``, ``second`` or ``trees``.
-    seed
-        The seed of the repetition.
-    record
-        What the folder of the run records of the world.
-    """
-
-    data: Dataset
+    data: Dataset  # the data set
+    # train, label: the training rows and their labels
     train: pd.DataFrame
     label: "pd.Series[int]"
+    # codec, model: the codec, and the model that the methods are given, both fitted on the training
+    # rows
     codec: Codec
     model: Model
+    # the rows to explain: test rows that the model does not put in the wanted class
     factual: pd.DataFrame
-    kind: str
-    seed: int
-    record: dict[str, Any]
+    kind: str  # the name of the classifier: first, second or trees
+    seed: int  # the seed of the repetition
+    record: dict[str, Any]  # what the folder of the run records of the world
 
     @classmethod
     def prepare(cls, plan: Plan, dataset: str, classifier: str, repetition: int) -> "World":

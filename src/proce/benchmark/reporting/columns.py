@@ -22,27 +22,14 @@ Line = dict[Any, Any]  # of a summary
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: one statistic of one metric.
+    """A column of a table: one statistic of one metric."""
 
-    Attributes
-    ----------
-    title
-        The heading of the column.
-    metric
-        The metric that it shows.
-    better
-        ``max`` or ``min``, which finds the best value; ``None`` to mark no value.
-    show
-        Turns a line of the summary into text.
-    statistic
-        The column of the summary by which values are compared.
-    """
-
-    title: str
-    metric: str
+    title: str  # the heading of the column
+    metric: str  # the metric that it shows
+    # max or min, which finds the best value; None to mark no value
     better: Callable[..., Any] | None
-    show: Callable[[Line], str]
-    statistic: str = "mean"
+    show: Callable[[Line], str]  # turns a line of the summary into text
+    statistic: str = "mean"  # the column of the summary by which values are compared
 
 
 def _percent(line: Line) -> str:

@@ -13,18 +13,7 @@ _FLOAT_FORMAT = "%.6g"
 
 
 def write_tables(path: str | Path) -> list[Path]:
-    """Write the summary and every table of a run into its folder ``tables``.
-
-    Parameters
-    ----------
-    path
-        The folder of the run.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-    """
+    """Write the summary and every table of a run into its folder ``tables``."""
     folder = RunFolder.open(path)
     out = folder.path / "tables"
     summary = summarise(folder)
@@ -43,17 +32,6 @@ def write_tables(path: str | Path) -> list[Path]:
 
 
 def write_figures(path: str | Path) -> list[Path]:
-    """Draw every figure of a run into its folder ``figures``.
-
-    Parameters
-    ----------
-    path
-        The folder of the run.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-    """
+    """Draw every figure of a run into its folder ``figures``."""
     folder = RunFolder.open(path)
     return draw_figures(summarise(folder), folder.path / "figures")

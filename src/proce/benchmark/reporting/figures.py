@@ -32,13 +32,7 @@ _METADATA: dict[str, Any] = {"png": {}, "svg": {"Date": None}}  # an SVG without
 
 
 def draw_figures(summary: pd.DataFrame, folder: str | Path) -> list[Path]:
-    """Draw every figure that a summary has the values for, as PNG and SVG.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
-    """
+    """Draw every figure that a summary has the values for, as PNG and SVG."""
     from matplotlib import pyplot
 
     folder = path_of(folder)

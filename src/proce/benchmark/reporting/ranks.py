@@ -39,21 +39,11 @@ class RankedMeasure:
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """What methods are compared by.
+    """What methods are compared by."""
 
-    Attributes
-    ----------
-    title
-        The heading of its column.
-    measures
-        The measures that it consists of.
-    use
-        How the rows are used that it is measured on: as ``paper``, or for ``recourse``.
-    """
-
-    title: str
-    measures: tuple[RankedMeasure, ...]
-    use: str = "paper"
+    title: str  # the heading of its column
+    measures: tuple[RankedMeasure, ...]  # the measures that it consists of
+    use: str = "paper"  # how the rows are used that it is measured on: as paper, or for recourse
 
 
 CRITERIA = (
@@ -79,20 +69,7 @@ CRITERIA = (
 
 
 def mean_rank_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return a line per row of the tables, the best first; empty where nothing can be ranked.
-
-    Parameters
-    ----------
-    summary
-        The summary of a run; its rows that are used as in the paper are ranked, and for success
-        those of the same name for recourse.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By name: ``place`` (NaN for a row that lacks a criterion), ``mean``, a column for each
-        criterion, and ``problems``, on how many the row could be used.
-    """
+    """Return a line per row of the tables, the best first; empty where nothing can be ranked."""
     paper = summary[summary["group"] == "paper"]
     paper = paper[~paper["variant"].str.match(_SWEPT)]
     measured = paper[paper["n"] > 0]

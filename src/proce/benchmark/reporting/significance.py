@@ -11,26 +11,16 @@ from proce.arrays import Floats
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two methods on the same rows.
+    """Two methods on the same rows."""
 
-    Attributes
-    ----------
-    n
-        How many rows have a value for both methods.
-    difference
-        The mean of the first method's values minus the second's.
-    t_p, wilcoxon_p
-        Two-sided p-values of the paired t-test and of Wilcoxon's signed-rank test; ``None``
-        where all differences are the same, so that no test applies.
-    effect
-        Cohen's d of the differences: their mean over their standard deviation; ``None`` where
-        all differences are the same.
-    """
-
-    n: int
-    difference: float
+    n: int  # how many rows have a value for both methods
+    difference: float  # the mean of the first method's values minus the second's
+    # t_p, wilcoxon_p: two-sided p-values of the paired t-test and of Wilcoxon's signed-rank test;
+    # None where all differences are the same, so that no test applies
     t_p: float | None
     wilcoxon_p: float | None
+    # cohen's d of the differences: their mean over their standard deviation; None where all
+    # differences are the same
     effect: float | None
 
 

@@ -25,19 +25,13 @@ _FIRST_WORDS = "# summary of a proce benchmark: "
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """What a summary is of, as its first line has it.
+    """What a summary is of, as its first line has it."""
 
-    Attributes
-    ----------
-    plan, repetitions, rows
-        The name and the size of the run's plan.
-    proce, code
-        The version that the run was made with, and the checksum of its code.
-    """
-
+    # plan, repetitions, rows: the name and the size of the run's plan
     plan: str
     repetitions: int
     rows: int
+    # proce, code: the version that the run was made with, and the checksum of its code
     proce: str
     code: str
 

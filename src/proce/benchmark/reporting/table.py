@@ -26,27 +26,13 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table.
+    """A titled table."""
 
-    Attributes
-    ----------
-    name
-        The name of the table's files, without a suffix.
-    title
-        A sentence that says what the table shows.
-    header
-        The names of the columns.
-    rows
-        The rows, each with a cell for every column.
-    divided
-        Whether LaTeX draws a line between rows whose first cells differ.
-    """
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
-    divided: bool = True
+    name: str  # the name of the table's files, without a suffix
+    title: str  # a sentence that says what the table shows
+    header: tuple[str, ...]  # the names of the columns
+    rows: tuple[tuple[TableCell, ...], ...]  # the rows, each with a cell for every column
+    divided: bool = True  # whether LaTeX draws a line between rows whose first cells differ
 
     def to_markdown(self) -> str:
         """Return the table for Markdown, best values bold."""

@@ -138,21 +138,12 @@ class OfLevels(Linked):
 
 @dataclass(frozen=True)
 class Additive(Linked):
-    """``x = predict(parents) + u``.
+    """``x = predict(parents) + u``."""
 
-    Parameters
-    ----------
-    predict
-        From parents to the predicted value.
-    limits
-        Lowest and highest value that exist at all, such as no years below zero.
-    units
-        Of numbers.
-    """
-
-    predict: Equation
+    predict: Equation  # from parents to the predicted value
+    # lowest and highest value that exist at all, such as no years below zero
     limits: tuple[float, float] = (-math.inf, math.inf)
-    units: Units = "raw"
+    units: Units = "raw"  # of numbers
     link: ClassVar[Link] = Link.ADDITIVE
 
     def __post_init__(self) -> None:
@@ -190,20 +181,12 @@ class Multiplicative(Linked):
 
     A person with none of the amount has none under other parents too: the value stays at the
     origin.
-
-    Parameters
-    ----------
-    predict
-        From parents to the predicted value, which must be above the origin.
-    origin
-        The value that counts as none: 0 in raw units, elsewhere on the unit range.
-    units
-        Of numbers.
     """
 
-    predict: Equation
+    predict: Equation  # from parents to the predicted value, which must be above the origin
+    # the value that counts as none: 0 in raw units, elsewhere on the unit range
     origin: float = 0.0
-    units: Units = "raw"
+    units: Units = "raw"  # of numbers
     link: ClassVar[Link] = Link.MULTIPLICATIVE
 
     def __post_init__(self) -> None:
@@ -231,21 +214,11 @@ class Multiplicative(Linked):
 
 @dataclass(frozen=True)
 class Ranked(Linked):
-    """The level of an ordinal feature: ``x = round(predict(parents) + u)``, by rank.
+    """The level of an ordinal feature: ``x = round(predict(parents) + u)``, by rank."""
 
-    Parameters
-    ----------
-    predict
-        From parents to the predicted rank.
-    n_levels
-        The result lies between 0 and ``n_levels - 1``.
-    units
-        The units of numbers among the parents.
-    """
-
-    predict: Equation
-    n_levels: int
-    units: Units = "raw"
+    predict: Equation  # from parents to the predicted rank
+    n_levels: int  # the result lies between 0 and n_levels - 1
+    units: Units = "raw"  # the units of numbers among the parents
     link: ClassVar[Link] = Link.RANKED
 
     def __post_init__(self) -> None:
@@ -262,23 +235,13 @@ class Ordered(OfLevels):
 
     The noise u is standard normal, so the chance of a level is that of a normal number between
     its two thresholds (ordered probit). A level leaves the noise open between them.
-
-    Parameters
-    ----------
-    score
-        From parents to the latent number.
-    thresholds
-        ``(n_levels - 1,)`` float64, rising.
-    units
-        The units of numbers among the parents.
-    noise
-        Which of the noises that explain a level is taken: one that is drawn, or their median,
-        under which the likely consequences come about.
     """
 
-    score: Equation
-    thresholds: Array
-    units: Units = "raw"
+    score: Equation  # from parents to the latent number
+    thresholds: Array  # (n_levels - 1,) float64, rising
+    units: Units = "raw"  # the units of numbers among the parents
+    # which of the noises that explain a level is taken: one that is drawn, or their median, under
+    # which the likely consequences come about
     noise: Literal["drawn", "median"] = "drawn"
     link: ClassVar[Link] = Link.ORDERED
 

@@ -98,41 +98,24 @@ def _state(change: ChangeView) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason of one row.
+    """One reason of one row."""
 
-    Attributes
-    ----------
-    cell
-        The cell that is acted on.
-    weight
-        What the action adds to the probability of the target, or its share of the distance.
-    measure
-        What the weight is: ``probability`` or ``distance``.
-    code, text
-        The code and the text of the caller's table; without an entry there, no code and a sentence
-        about the change.
-    """
-
-    cell: ChangedCell
+    cell: ChangedCell  # the cell that is acted on
+    # what the action adds to the probability of the target, or its share of the distance
     weight: float
-    measure: Measure
+    measure: Measure  # what the weight is: probability or distance
+    # code, text: the code and the text of the caller's table; without an entry there, no code and a
+    # sentence about the change
     code: str | None
     text: str
 
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """The reasons of every row, in order; has a length and iterates over the rows.
+    """The reasons of every row, in order; has a length and iterates over the rows."""
 
-    Attributes
-    ----------
-    result
-        The explanations.
-    rows
-        The reasons of each row, the weightiest first; empty where a row has none.
-    """
-
-    result: ExplainedFrame
+    result: ExplainedFrame  # the explanations
+    # the reasons of each row, the weightiest first; empty where a row has none
     rows: tuple[tuple[Reason, ...], ...]
 
     def __len__(self) -> int:

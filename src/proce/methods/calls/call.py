@@ -38,37 +38,7 @@ _log = logging.getLogger(__name__)
 class Call:
     """One call of ``explain``: what the caller wants, the record of the rows, and the clock.
 
-    Parameters
-    ----------
-    context
-        What all explanations of the call share.
-    classifier
-        The model.
-    requirement
-        What counts as reaching the target.
-    options
-        What the caller wants.
-    limits
-        What may move, and how far, by the options.
-    X
-        The rows to explain, as a frame.
-    progress
-        A function that is called while the method works, or ``None``.
-
-    Attributes
-    ----------
-    context, classifier, requirement, options, limits
-        The parameters of the same names.
-    layout
-        How the frame looks.
-    factual, raw
-        ``(i, f)``, the rows of the frame in the entries of the codec, and in raw units.
-    predicted, target
-        ``(i,)``, the classes of the rows as they are, and the wanted ones.
-    record
-        The outcomes and the counterfactuals so far.
-    evaluations
-        How many candidates the model has been asked about.
+    Shapes: factual, raw ``(i, f)``, predicted, target ``(i,)``.
     """
 
     def __init__(
@@ -251,17 +221,6 @@ def ask_about_all(
     A model whose answer depends on what else is in the batch may take back what it said of a
     counterfactual in the last check. One that no longer has its target, or the probability that was
     asked for, is dropped; one that has lost the margin alone is told without it.
-
-    Parameters
-    ----------
-    rows
-        The explained rows.
-    layout
-        How the frame looks that was explained.
-    classifier
-        The model.
-    requirement
-        What counts as reaching the target.
     """
     ways = rows.counterfactuals
     if not len(ways):

@@ -34,15 +34,7 @@ def check_construction(schema: Any, settings: Any, settings_type: type, seed: An
 
 
 def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, str]:
-    """Return the words for some of a model's classes, by class, in the order of the classes.
-
-    Parameters
-    ----------
-    labels
-        What the caller gave: words by class, or ``None``.
-    classes
-        The classes of the model.
-    """
+    """Return the words for some of a model's classes, by class, in the order of the classes."""
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):

@@ -17,29 +17,18 @@ _MAX_MOVE = 1e4  # unit ranges that a cell may move
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:
-    """Rows as a person gets them.
+    """Rows as a person gets them."""
 
-    Attributes
-    ----------
-    read
-        The frame that the caller gets, with which the model is asked, and what the codec reads
-        from it.
-    rows
-        ``(n, f)``, what the codec reads from that frame, in its entries.
-    given, factual
-        ``(n, f)``, the rows as they were given, and those that they started from.
-    codec
-        The features and their scale.
-    is_near
-        ``(n,)``, whether no cell has moved so far that columns of whole numbers may not hold it.
-        Equations can lead anywhere; a cell that is too far stands in the frame as it was.
-    """
-
+    # the frame that the caller gets, with which the model is asked, and what the codec reads from
+    # it
     read: ReadFrame
-    rows: Array
+    rows: Array  # (n, f), what the codec reads from that frame, in its entries
+    # given, factual: (n, f), the rows as they were given, and those that they started from
     given: Array
     factual: Array
-    codec: Codec
+    codec: Codec  # the features and their scale
+    # (n,), whether no cell has moved so far that columns of whole numbers may not hold it.
+    # Equations can lead anywhere; a cell that is too far stands in the frame as it was.
     is_near: Array
 
     def __len__(self) -> int:
@@ -65,35 +54,16 @@ class ShownRows:
 
 @dataclass(frozen=True, eq=False)
 class LastCheck:
-    """Which candidates are true of the model at the values and dtypes that are shown.
+    """Which candidates are true of the model at the values and dtypes that are shown."""
 
-    Attributes
-    ----------
-    passed
-        ``(n,)``, whether a candidate has its target and obeys the rules and the limits.
-    probabilities
-        ``(n,)``, the probability of the target, as the model gives it for the frame that is shown.
-    shown
-        The candidates as the caller would get them.
-    """
-
-    passed: Array
+    passed: Array  # (n,), whether a candidate has its target and obeys the rules and the limits
+    # (n,), the probability of the target, as the model gives it for the frame that is shown
     probabilities: Array
-    shown: ShownRows
+    shown: ShownRows  # the candidates as the caller would get them
 
 
 def as_shown(codec: Codec, rows: Array, factual: Array, raw: Array, layout: Layout) -> ShownRows:
-    """Return rows ``(n, f)`` as they stand in a frame of the caller.
-
-    Parameters
-    ----------
-    codec
-        The features and their scale.
-    rows, factual, raw
-        ``(n, f)``: the rows, those that they started from, and the latter in raw units.
-    layout
-        How the caller's frame looks.
-    """
+    """Return rows ``(n, f)`` as they stand in a frame of the caller."""
     is_far = np.abs(rows - factual) > _MAX_MOVE
     near = np.where(is_far, factual, rows)
     values = codec.raw_of_changes(near, factual, raw)
@@ -113,20 +83,7 @@ def last_check(
 ) -> LastCheck:
     """Check candidates against the model and the rules again, at the values that are shown.
 
-    Parameters
-    ----------
-    shown
-        The ``n`` candidates as the caller would get them; see :func:`as_shown`.
-    probabilities
-        ``(n, k)``, what the model says of them.
-    allowed
-        ``(n,)``, which of them obey all limits.
-    factual, target
-        ``(n, f)`` and ``(n,)``, the rows that the candidates started from, and the wanted classes.
-    requirement
-        What counts as reaching the target.
-    rules
-        The rules that every candidate must obey.
+    Shapes: probabilities ``(n, k)``, allowed ``(n,)``, factual ``(n, f)``, target ``(n,)``.
     """
     if not len(shown):
         return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)

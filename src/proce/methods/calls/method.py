@@ -68,15 +68,7 @@ class Method(Protocol):
 
 
 def check_method(explainer: Any, or_else: str = "") -> None:
-    """Refuse what is no method that can explain.
-
-    Parameters
-    ----------
-    explainer
-        What a caller gave as one.
-    or_else
-        What else the caller may give, such as ``, or the folder that one was saved to``.
-    """
+    """Refuse what is no method that can explain."""
     if isinstance(explainer, type) or not isinstance(explainer, Method):
         raise SearchError(
             f"explainer is {brief(explainer)}; expected a fitted explainer, such as"

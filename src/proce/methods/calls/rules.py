@@ -20,21 +20,7 @@ def bind_rules(
     scm: StructuralCausalModel | None,
     seed: int,
 ) -> tuple[BoundRule, ...]:
-    """Read rules, and find or fit the equations of those with ``~>``.
-
-    Parameters
-    ----------
-    texts
-        The rules as they were written.
-    codec
-        The features that the rules name.
-    rows
-        Training rows ``(n, f)``, on which an equation that the graph does not have is fitted.
-    scm
-        The causal model whose equations are used where it has them, or ``None``.
-    seed
-        The seed of the fit.
-    """
+    """Read rules, and find or fit the equations of those with ``~>``."""
 
     def fit_on_named_causes(rule: Rule) -> StructuralCausalModel:
         causes, effect = rule.dependence or ((), "")

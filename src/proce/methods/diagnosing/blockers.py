@@ -31,21 +31,11 @@ _MAX_LIFTED_LIMITS = 16  # limits that are lifted
 
 @dataclass(frozen=True, eq=False)
 class FoundAfterAll:
-    """Ways within all limits that turned up while limits were lifted.
+    """Ways within all limits that turned up while limits were lifted."""
 
-    Attributes
-    ----------
-    problem
-        The problem of some rows under all limits, without the margin.
-    rows
-        ``(i,)``, the positions of these rows in the call.
-    ways
-        The ways; their ``row`` is a position among these rows.
-    """
-
-    problem: CounterfactualProblem
-    rows: Array
-    ways: OpenedWays
+    problem: CounterfactualProblem  # the problem of some rows under all limits, without the margin
+    rows: Array  # (i,), the positions of these rows in the call
+    ways: OpenedWays  # the ways; their row is a position among these rows
 
     def nearest(self, wanted: Array) -> Shortlist:
         """Return the nearest way of each row whose flag in ``wanted (i,)`` is set."""
@@ -66,38 +56,20 @@ class FoundAfterAll:
 
 @dataclass(eq=False)
 class BlockerSearch:
-    """What lifting limits has shown so far.
+    """What lifting limits has shown so far."""
 
-    Attributes
-    ----------
-    blockers
-        The blockers of each row, by its position in the call.
-    n_lifted
-        How many limits were lifted for a row, by its position; rows that were not searched to the
-        end are not in it.
-    found
-        Ways within all limits.
-    """
-
+    # the blockers of each row, by its position in the call
     blockers: dict[int, list[Blocker]] = field(default_factory=dict)
+    # how many limits were lifted for a row, by its position; rows that were not searched to the end
+    # are not in it
     n_lifted: dict[int, int] = field(default_factory=dict)
-    found: list[FoundAfterAll] = field(default_factory=list)
+    found: list[FoundAfterAll] = field(default_factory=list)  # ways within all limits
 
 
 def search_blockers(
     call: Call, terms: CallSpec, rows: Array, misses: NearestMisses
 ) -> BlockerSearch:
-    """Lift each limit of rows that have no counterfactual, and search what each lets through.
-
-    Parameters
-    ----------
-    call, terms
-        The call, and the terms under which nothing was found.
-    rows
-        The positions ``(n,)`` of the rows.
-    misses
-        Where the rows that were searched came nearest.
-    """
+    """Lift each limit of rows that have no counterfactual, and search what each lets through."""
     result = BlockerSearch()
     if not len(rows):
         return result

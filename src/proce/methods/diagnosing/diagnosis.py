@@ -35,31 +35,18 @@ _UNLIKELY = (
 
 @dataclass(frozen=True)
 class ClosestMiss:
-    """The candidate of a row that came nearest to its target; empty where none was evaluated.
+    """The candidate of a row that came nearest to its target; empty where none was evaluated."""
 
-    Attributes
-    ----------
-    values
-        The candidate's values by feature, in raw units.
-    probability
-        The probability of the target.
-    broken
-        The rules that the candidate breaks.
-    rival, rival_probability
-        Of more than two classes, the likeliest other one, in words, and its probability.
-    is_reached
-        Whether it reaches the target.
-    is_unlikely
-        Whether it is within all limits and reaches the target, but fails in too many refits of
-        the equations to be advice.
-    """
-
-    values: Mapping[str, Any] | None = None
-    probability: float | None = None
-    broken: tuple[str, ...] = ()
+    values: Mapping[str, Any] | None = None  # the candidate's values by feature, in raw units
+    probability: float | None = None  # the probability of the target
+    broken: tuple[str, ...] = ()  # the rules that the candidate breaks
+    # rival, rival_probability: of more than two classes, the likeliest other one, in words, and its
+    # probability
     rival: str | None = None
     rival_probability: float = 0.0
-    is_reached: bool = False
+    is_reached: bool = False  # whether it reaches the target
+    # whether it is within all limits and reaches the target, but fails in too many refits of the
+    # equations to be advice
     is_unlikely: bool = False
 
 
@@ -70,15 +57,7 @@ def diagnose(
     misses: NearestMisses,
     search: BlockerSearch,
 ) -> dict[int, Diagnosis]:
-    """Return what blocks each of the rows.
-
-    Parameters
-    ----------
-    call, terms, rows, misses
-        As for :func:`~proce.methods.diagnosing.blockers.search_blockers`.
-    search
-        What lifting limits has shown.
-    """
+    """Return what blocks each of the rows."""
     closest = _closest_misses(call, terms, rows[misses.has(rows)], misses)
     return {
         row: _diagnosis(
@@ -136,17 +115,7 @@ def _unknown_class_text(fitted: FittedParts, label: str) -> str:
 
 
 def nearness_text(closest: ClosestMiss, needed: float, *, was_asked: bool = False) -> str:
-    """Return how near the closest miss came to what is needed.
-
-    Parameters
-    ----------
-    closest
-        The closest miss.
-    needed
-        The probability that is needed.
-    was_asked
-        Whether the call asked for that probability; else it is where the model decides.
-    """
+    """Return how near the closest miss came to what is needed."""
     rule = f" It breaks the rule '{closest.broken[0]}'." if closest.broken else ""
     chance = closest.probability
     if chance is None:

@@ -20,31 +20,16 @@ OF_NO_FEATURE = ("rule", "search", "vary", "max_changes", "min_probability", "ro
 
 @dataclass(frozen=True, eq=False)
 class LiftedLimit:
-    """A limit that is lifted, and the terms of a search without it.
+    """A limit that is lifted, and the terms of a search without it."""
 
-    Attributes
-    ----------
-    kind, name
-        The limit that was lifted, as in a :class:`~proce.explanation.Blocker`.
-    terms
-        The terms without the limit; all other limits stand.
-    """
-
+    # kind, name: the limit that was lifted, as in a `~proce.explanation.Blocker`
     kind: str
     name: str
-    terms: CallSpec
+    terms: CallSpec  # the terms without the limit; all other limits stand
 
 
 def lift_limits(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
-    """Yield every limit of an explainer and a call, each lifted alone; likely blockers first.
-
-    Parameters
-    ----------
-    terms
-        The terms under which nothing was found.
-    options
-        The options of the call, which the terms were read from.
-    """
+    """Yield every limit of an explainer and a call, each lifted alone; likely blockers first."""
     yield from _lift_rules(terms)
     yield from _lift_options(terms, options)
     yield from _lift_schema_limits(terms, options)
@@ -124,18 +109,7 @@ def relaxation_of(
 
     The two are the ``relaxation`` and the ``value`` of a :class:`~proce.explanation.Blocker`.
 
-    Parameters
-    ----------
-    limit
-        The limit.
-    codec
-        The features and their scale.
-    row, changes
-        ``(f,)``, a counterfactual without the limit, and what became of each cell.
-    probability
-        The probability of the target for the counterfactual.
-    vary
-        The names that the call lets vary.
+    Shapes: row, changes ``(f,)``.
     """
     by_hand = np.flatnonzero(done_by_hand(changes)).tolist()
     match limit.kind:

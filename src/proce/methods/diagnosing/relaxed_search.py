@@ -36,17 +36,7 @@ from proce.search.result import Stop
 
 
 def relax(terms: CallSpec, lifted: Sequence[LiftedLimit], query: Query) -> CounterfactualProblem:
-    """Return the problem of every row with every limit lifted, the rows of one limit together.
-
-    Parameters
-    ----------
-    terms
-        The terms under which nothing was found.
-    lifted
-        The limits; of those that :func:`follows_when_freed` there may be one only, and no other.
-    query
-        The rows.
-    """
+    """Return the problem of every row with every limit lifted, the rows of one limit together."""
     n_rows = len(query.factual)
     freed = [limit.name for limit in lifted if limit.kind in (Action.FIXED, Action.INDIRECT)]
     schema = terms.fitted.codec.schema
@@ -98,28 +88,18 @@ _FIRM_ROUNDS = 2
 
 @dataclass(frozen=True, eq=False)
 class OpenedWays:
-    """The nearest way of each row and limit that has one when the limit is lifted, as columns.
+    """The nearest way of each row and limit that has one when the limit is lifted, as columns."""
 
-    Attributes
-    ----------
-    instance
-        ``(n,)``, the instance of the relaxed problem that each way belongs to.
-    row, limit
-        ``(n,)``, the positions of its row in the query and of its limit among those lifted.
-    rows, changes, expected
-        ``(n, f)``: the ways in the entries of the codec, a ``Change`` for each cell, and where
-        each feature would be by itself.
-    losses
-        ``(n, 3)``; see :class:`proce.losses.Loss`.
-    """
-
-    instance: Array
+    instance: Array  # (n,), the instance of the relaxed problem that each way belongs to
+    # row, limit: (n,), the positions of its row in the query and of its limit among those lifted
     row: Array
     limit: Array
+    # rows, changes, expected: (n, f): the ways in the entries of the codec, a Change for each cell,
+    # and where each feature would be by itself
     rows: Array
     changes: Array
     expected: Array
-    losses: Array
+    losses: Array  # (n, 3); see `proce.losses.Loss`
 
     @classmethod
     def none(cls, n_features: int) -> "OpenedWays":
@@ -150,16 +130,7 @@ def nearest_ways(
 ) -> OpenedWays:
     """Return the nearest way of each instance that has one; its row and limit are not set yet.
 
-    Parameters
-    ----------
-    problem, result
-        The rows with their limits lifted, and where the search ended.
-    freed
-        For each instance the position of the feature whose limit is lifted, if it is of one.
-    doubts
-        The possible worlds in which ways should work.
-    is_doubted
-        ``(i,)``, whether a way of an instance must be likely to work in them.
+    Shapes: is_doubted ``(i,)``.
     """
     solved = np.flatnonzero(result.archive.has_feasible)
     if not len(solved):
@@ -237,14 +208,7 @@ def plain_ways(
 ) -> Iterator[OpenedWays]:
     """Yield for each limit the nearest way of one or two actions that it opens.
 
-    Parameters
-    ----------
-    terms, lifted, query
-        The terms under which nothing was found, the limits, and the rows that were searched.
-    rows
-        ``(n,)``, the positions in the query of those without any way.
-    is_over
-        Whether the call has ended.
+    Shapes: rows ``(n,)``.
     """
     for number, limit in enumerate(lifted):
         if is_over() or not len(rows):
@@ -292,30 +256,15 @@ _MIN_POPULATION, _MIN_GENERATIONS = 12, 2
 
 @dataclass(frozen=True, eq=False)
 class RelaxedSearch:
-    """Searches rows with limits lifted.
+    """Searches rows with limits lifted."""
 
-    Attributes
-    ----------
-    terms
-        The terms under which nothing was found.
-    lifted
-        The limits.
-    query
-        The rows.
-    misses
-        ``(i, m, g)``, the genes where the search of each row under all limits ended.
-    budget_seconds
-        The time that is left, or ``None``.
-    progress
-        Called after each generation; False ends the search.
-    """
-
-    terms: CallSpec
-    lifted: Sequence[LiftedLimit]
-    query: Query
-    misses: Array
+    terms: CallSpec  # the terms under which nothing was found
+    lifted: Sequence[LiftedLimit]  # the limits
+    query: Query  # the rows
+    misses: Array  # (i, m, g), the genes where the search of each row under all limits ended
     max_evaluations: int | None = None
-    budget_seconds: float | None = None
+    budget_seconds: float | None = None  # the time that is left, or None
+    # called after each generation; False ends the search
     progress: Callable[[SearchProgress], object] | None = None
 
     def run(self) -> tuple[list[OpenedWays], bool]:

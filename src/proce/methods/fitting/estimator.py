@@ -124,20 +124,7 @@ _WITHOUT_FIT = ("causal", "classes", "models", "rules")
 def with_parameters(
     fitted: FittedParts, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> FittedParts:
-    """Return the fitted parts under the parameters that an explainer has now.
-
-    Parameters
-    ----------
-    fitted
-        What was fitted.
-    before, now
-        The parameters with which it was fitted, and those of today, by name.
-
-    Raises
-    ------
-    NotFittedError
-        A parameter was changed that nothing but a new fit can take up.
-    """
+    """Return the fitted parts under the parameters that an explainer has now."""
     changed = changed_parameters(before, now)
     require_fit("ProCE", [name for name in changed if name not in _WITHOUT_FIT])
     if "rules" in changed:

@@ -152,17 +152,7 @@ class CausalParts:
         settings: SearchSettings,
         seed: int,
     ) -> "CausalParts":
-        """Fit the equations of a graph and their refits, and bind the rules to them.
-
-        Parameters
-        ----------
-        graph, causal, rules
-            As for :class:`proce.ProCE`.
-        codec, rows
-            The features, and the training rows ``(n, f)``.
-        settings, seed
-            The settings and the seed of the explainer.
-        """
+        """Fit the equations of a graph and their refits, and bind the rules to them."""
         scm, ensemble = _fit_equations(graph, codec, rows, seed)
         mode = resolve_mode(causal, scm)
         bound = bind_rules(checked_texts("rules", rules), codec, rows, scm, seed)
@@ -177,15 +167,7 @@ class CausalParts:
 
 
 def with_graph(fitted: FittedParts, graph: Any, causal: str, rules: Sequence[str]) -> FittedParts:
-    """Return fitted parts with another graph; all that does not depend on it is shared.
-
-    Parameters
-    ----------
-    fitted
-        What was fitted with some graph, or with none.
-    graph, causal, rules
-        As for :class:`proce.ProCE`.
-    """
+    """Return fitted parts with another graph; all that does not depend on it is shared."""
     is_given = isinstance(graph, StructuralCausalModel) and not graph.records
     if fitted.left_out is not None and graph is not None and not is_given:
         raise GraphError(
@@ -239,12 +221,7 @@ _MAX_DIFFERENCE = 1e-6  # of two answers about the same rows: processors add up 
 def warn_of_answers(classifier: Classifier, rows: Array) -> None:
     """Warn of a model that answers with labels, or otherwise when it is asked again.
 
-    Parameters
-    ----------
-    classifier
-        The model.
-    rows
-        ``(n, f)``, the training rows, of which the first are asked about twice.
+    Shapes: rows ``(n, f)``.
     """
     sample = rows[:_N_ASKED]
     answers = classifier.predict_proba(sample)

@@ -39,18 +39,10 @@ _HARD_LABELS = (
 
 @dataclass(frozen=True)
 class RowsLeftOut:
-    """What is known of training rows that were not saved with an explainer.
+    """What is known of training rows that were not saved with an explainer."""
 
-    Attributes
-    ----------
-    count
-        How many rows there were.
-    sha256
-        The SHA-256 sum of the rows.
-    """
-
-    count: int
-    sha256: str
+    count: int  # how many rows there were
+    sha256: str  # the SHA-256 sum of the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,60 +82,38 @@ class RowFacts:
 
 @dataclass(frozen=True, eq=False)
 class FittedParts:
-    """Everything that an explanation needs beside the row and its options.
+    """Everything that an explanation needs beside the row and its options."""
 
-    Attributes
-    ----------
-    codec, classifier, autoencoder, index
-        The features, the model, the latent space and the prototypes in it.
-    rows
-        The training rows ``(n, f)``.
-    scm
-        The structural causal model, or ``None``.
-    ensemble
-        A causal model for each graph of a bootstrap, or ``None``.
-    refits
-        The causal model fitted again on resampled rows, in most of which advice must work;
-        ``None`` without refits.
-    mode
-        The causal mode in use.
-    rules
-        The rules of the explainer, each with the equations that it needs.
-    settings, seed
-        The settings and the seed of the search.
-    left_out
-        What is known of the training rows where they were not saved, else ``None``. Without them
-        ``rows`` is empty, a search starts from noise alone, and nothing can be fitted anew.
-    class_labels
-        Words for some of the model's classes, by class.
-    model_refits
-        The model fitted again on resampled rows, as often as anybody asks for; ``None`` where the
-        labels of the training rows are not known, or the model cannot be fitted again.
-    looks
-        What the classes look like, as far as the pick ``typical`` asked for it.
-    device
-        Where networks learn.
-    known_facts
-        The ``facts`` of parts with the same rows, model and latent space.
-    """
-
+    # codec, classifier, autoencoder, index: the features, the model, the latent space and the
+    # prototypes in it
     codec: Codec
     classifier: Classifier
     autoencoder: AutoEncoder
     index: PrototypeIndex
-    rows: Array
-    scm: StructuralCausalModel | None
-    ensemble: Ensemble | None
+    rows: Array  # the training rows (n, f)
+    scm: StructuralCausalModel | None  # the structural causal model, or None
+    ensemble: Ensemble | None  # a causal model for each graph of a bootstrap, or None
+    # the causal model fitted again on resampled rows, in most of which advice must work; None
+    # without refits
     refits: Ensemble | None
-    mode: Mode
+    mode: Mode  # the causal mode in use
+    # the rules of the explainer, each with the equations that it needs
     rules: tuple[BoundRule, ...]
+    # settings, seed: the settings and the seed of the search
     settings: SearchSettings
     seed: int
+    # What is known of the training rows where they were not saved, else None. Without them rows is
+    # empty, a search starts from noise alone, and nothing can be fitted anew.
     left_out: RowsLeftOut | None = None
+    # words for some of the model's classes, by class
     class_labels: Mapping[Level, str] = field(default_factory=dict)
+    # the model fitted again on resampled rows, as often as anybody asks for; None where the labels
+    # of the training rows are not known, or the model cannot be fitted again
     model_refits: ModelRefits | None = None
+    # what the classes look like, as far as the pick typical asked for it
     looks: ClassLooks = field(default_factory=ClassLooks)
-    device: str = "cpu"
+    device: str = "cpu"  # where networks learn
+    # the facts of parts with the same rows, model and latent space
     known_facts: InitVar[RowFacts | None] = None
     facts: RowFacts = field(init=False, repr=False)
 

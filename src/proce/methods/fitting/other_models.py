@@ -16,19 +16,7 @@ _EXPECTED = "a list of fitted models, or how many times the model is fitted agai
 def other_models(
     fitted: FittedParts, models: Any, threshold: float | None, *, robust: bool
 ) -> tuple[Classifier, ...]:
-    """Return the other models of a call; none where nobody asks for them.
-
-    Parameters
-    ----------
-    fitted
-        What ProCE has learned.
-    models
-        What the caller gave: a list of fitted models, a number of refits, or ``None``.
-    threshold
-        The decision threshold that the explainer was given, which holds for these models too.
-    robust
-        Whether counterfactuals must keep their class under the models, so that there must be some.
-    """
+    """Return the other models of a call; none where nobody asks for them."""
     if models is None:
         if not robust:
             return ()

@@ -19,11 +19,6 @@ class ClassLooks:
     """Auto-encoders of all training rows and of each predicted class, none until asked for.
 
     All copies of fitted parts share one, so that whatever is learned is learned once.
-
-    Parameters
-    ----------
-    of_all, by_class
-        What was learned before: auto-encoders of all rows, and those of classes by position.
     """
 
     def __init__(
@@ -48,21 +43,7 @@ class ClassLooks:
         seed: int,
         device: str,
     ) -> None:
-        """Learn what is not known of some classes, where all of them have enough rows.
-
-        Parameters
-        ----------
-        classes
-            The classes, as positions.
-        rows, predicted
-            The training rows ``(n, f)`` in the entries of ``codec``, and their classes ``(n,)``.
-        codec
-            The codec of the rows.
-        settings, seed, device
-            How and where the auto-encoders are learned; each of a class has a seed of its own,
-            beyond the one that is given. Where the device of a loaded explainer is not there, it
-            is the CPU.
-        """
+        """Learn what is not known of some classes, where all of them have enough rows."""
         ranged, codec, settings = codec.on_range(rows), codec.by_range, for_judges(settings)
         parts = {label: ranged[predicted == label] for label in sorted(classes)}
         if any(len(part) < MIN_CLASS_ROWS for part in parts.values()):

@@ -133,14 +133,7 @@ def ablate_actions(
     on. The second is the rule that each action or hold is there for alone, by position, and -1 for
     none: the target would be reached and all limits kept without it, but the rule would be broken.
 
-    Parameters
-    ----------
-    problem
-        The search problem, with an instance for each counterfactual.
-    rows, changes
-        ``(n, f)``, the counterfactuals, and what became of each cell; so are both results.
-    probabilities
-        ``(n,)``, the probability of the target for each counterfactual.
+    Shapes: rows, changes ``(n, f)``, probabilities ``(n,)``.
     """
     contributions = np.zeros(rows.shape, dtype=probabilities.dtype)
     asked_by = np.full(rows.shape, NO_RULE, dtype=np.int64)

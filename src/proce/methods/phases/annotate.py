@@ -26,21 +26,7 @@ def annotate(
     is_over: Callable[[], bool] | None,
     models: Sequence[Classifier] = (),
 ) -> Counterfactuals:
-    """Return some lines of a solution's shortlist with everything that is recorded of them.
-
-    Parameters
-    ----------
-    problem, frame_rows, solution
-        The problem of some rows, the rows as the caller has them, and the candidates for them.
-    lines
-        The positions of the candidates that are recorded.
-    fitted
-        The fitted parts.
-    is_over
-        Says whether the time is up; ``None`` where intervals are not asked for.
-    models
-        The other models under which a counterfactual should keep its class.
-    """
+    """Return some lines of a solution's shortlist with everything that is recorded of them."""
     shortlist = solution.shortlist
     owner = shortlist.owner[lines]
     part = problem.take(owner)  # an instance for each counterfactual

@@ -23,36 +23,22 @@ _N_SEEDS = 4  # of the attempts at a row that do not ask for more certainty
 
 @dataclass(frozen=True)
 class Attempt:
-    """One search of some rows.
+    """One search of some rows."""
 
-    Attributes
-    ----------
-    number
-        How many attempts were made before; each draws random numbers of its own.
-    limited
-        Whether the search knows the limit on changes. One that does not keeps what obeys the limit
-        of all that it finds.
-    with_margin
-        Whether the target must be passed by the margin.
-    anywhere
-        Whether actions may lead to all that was seen in training, not only to where most people
-        are.
-    surely
-        Whether what is found must be sure to work in the possible worlds of the problem's doubts.
-    whose
-        The rows that are searched: ``open``, those without advice; ``shaky``, those whose advice
-        from the attempt before is not sure to work; ``long``, those whose advice has many actions.
-        What is found for the last two counts where it beats what they have.
-    max_changes
-        The most actions and holds, where the attempt has a limit of its own.
-    """
-
-    number: int = 0
+    number: int = 0  # how many attempts were made before; each draws random numbers of its own
+    # Whether the search knows the limit on changes. One that does not keeps what obeys the limit of
+    # all that it finds.
     limited: bool = False
-    with_margin: bool = True
+    with_margin: bool = True  # whether the target must be passed by the margin
+    # whether actions may lead to all that was seen in training, not only to where most people are
     anywhere: bool = False
+    # whether what is found must be sure to work in the possible worlds of the problem's doubts
     surely: bool = False
+    # The rows that are searched: open, those without advice; shaky, those whose advice from the
+    # attempt before is not sure to work; long, those whose advice has many actions. What is found
+    # for the last two counts where it beats what they have.
     whose: Literal["open", "shaky", "long"] = "open"
+    # the most actions and holds, where the attempt has a limit of its own
     max_changes: int | None = None
 
     def for_surer(self) -> "Attempt":
@@ -120,20 +106,7 @@ FIRST = Attempt()
 def plan_attempts(
     problem: CounterfactualProblem, *, goes_on: bool, shortens: bool = False
 ) -> list[Attempt]:
-    """Return the attempts at the rows of a problem, in their order.
-
-    Parameters
-    ----------
-    problem
-        The problem as the call poses it.
-    goes_on
-        Whether the search goes on by itself. Where a caller counts the model's answers, or wants
-        the algorithm as printed, the margin is given up and nothing else.
-    shortens
-        Whether shorter advice is looked for. A call with ``max_changes`` makes the same search
-        where it finds nothing at first, so that no such call finds what a call without it does not
-        know, unless that is less sure to work.
-    """
+    """Return the attempts at the rows of a problem, in their order."""
     limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
     if problem.clock.names:  # who waits has tried all else before
         attempts = [Attempt(1, limited)]

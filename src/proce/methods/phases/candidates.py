@@ -26,23 +26,13 @@ _MAX_VALUES = 8  # of a candidate, in a message
 
 @dataclass(frozen=True, eq=False)
 class CandidateBatch:
-    """Candidates ``(i, c)`` that were tried.
+    """Candidates ``(i, c)`` that were tried."""
 
-    Attributes
-    ----------
-    rows
-        ``(i, c, f)``, the candidates with all that follows.
-    by_hand
-        ``(i, c, f)``, what is done or held.
-    expected
-        ``(i, c, f)``, where each feature would be if it were neither acted on nor held.
-    prediction, distance, violation
-        ``(i, c)``, two of the losses, and how far from feasible a candidate is.
-    """
-
-    rows: Array
-    by_hand: Array
-    expected: Array
+    rows: Array  # (i, c, f), the candidates with all that follows
+    by_hand: Array  # (i, c, f), what is done or held
+    expected: Array  # (i, c, f), where each feature would be if it were neither acted on nor held
+    # prediction, distance, violation: (i, c), two of the losses, and how far from feasible a
+    # candidate is
     prediction: Array
     distance: Array
     violation: Array
@@ -141,23 +131,7 @@ def adopt_closer(
 ) -> tuple[CandidateBatch, Array]:
     """Return candidates with their closest feasible variants where these are closer, and where.
 
-    Parameters
-    ----------
-    best
-        Candidates ``(n, 1)``.
-    places
-        ``(m,)``, the positions of those that have variants.
-    variants
-        ``(m, v)``; of equally close ones the first is taken.
-    least_gain
-        By how much a variant must be closer; minus infinity for any distance.
-    shorter
-        Whether a variant must have fewer actions.
-
-    Returns
-    -------
-    tuple[CandidateBatch, ndarray]
-        All candidates, and the positions of those that were replaced.
+    Shapes: places ``(m,)``, variants ``(m, v)``.
     """
     current, n_actions = best.take_rows(places), variants.by_hand.sum(-1)
     most = current.by_hand.sum(-1) - 1 if shorter else variants.by_hand.shape[-1]

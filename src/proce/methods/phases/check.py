@@ -22,21 +22,11 @@ from proce.search import SearchResult, Stop
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
-    """The rows of a problem as they stand in the caller's frame.
+    """The rows of a problem as they stand in the caller's frame."""
 
-    Attributes
-    ----------
-    positions
-        ``(i,)``, the position of each row in the frame.
-    raw
-        ``(i, f)``, the rows in raw units.
-    layout
-        How the frame looks.
-    """
-
-    positions: Array
-    raw: Array
-    layout: Layout
+    positions: Array  # (i,), the position of each row in the frame
+    raw: Array  # (i, f), the rows in raw units
+    layout: Layout  # how the frame looks
 
 
 def check_candidates(
@@ -71,22 +61,13 @@ def check_candidates(
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The candidates for the rows of a problem, and how the search for them ended.
+    """The candidates for the rows of a problem, and how the search for them ended."""
 
-    Attributes
-    ----------
-    shortlist, check
-        The candidates worth showing, and which of them passed the last check.
-    cut_short
-        ``(i,)``, whether time or the caller ended the search of a row.
-    population
-        ``(i, n, g)``, the genes that the search ended with.
-    """
-
+    # shortlist, check: the candidates worth showing, and which of them passed the last check
     shortlist: Shortlist
     check: LastCheck
-    cut_short: Array
-    population: Array
+    cut_short: Array  # (i,), whether time or the caller ended the search of a row
+    population: Array  # (i, n, g), the genes that the search ended with
 
     def take_population(self, instances: Array) -> "Solution":
         """Return the solution whose population an attempt at some rows goes on from."""

@@ -27,15 +27,7 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
 def is_better(missing: Array, distance: Array, than: Array, than_distance: Array) -> Array:
-    """Return flags where advice is surer than other advice, or as sure and closer.
-
-    Parameters
-    ----------
-    missing, distance
-        What the advice lacks until it is sure, infinite where there is none, and how far it is.
-    than, than_distance
-        The same of the other advice.
-    """
+    """Return flags where advice is surer than other advice, or as sure and closer."""
     surer = (missing < than) & ~as_sure(than, missing)
     is_closer = np.isfinite(missing) & (distance < than_distance)
     return surer | (as_sure(missing, than) & is_closer)
@@ -53,58 +45,30 @@ _is_as_sure = part(as_sure)
 
 
 class Pool(NamedTuple):
-    """The candidates of some rows.
+    """The candidates of some rows."""
 
-    Attributes
-    ----------
-    rows
-        ``(i, p, f)``, the candidates in the entries of the codec.
-    by_hand
-        ``(i, p, f)``, the features that each candidate acts on or holds.
-    losses
-        ``(i, p, 3)``; see :class:`proce.losses.Loss`.
-    missing
-        ``(i, p)``, what each lacks until it is sure to work, infinite for one that does not count.
-    """
-
-    rows: Array
-    by_hand: Array
-    losses: Array
+    rows: Array  # (i, p, f), the candidates in the entries of the codec
+    by_hand: Array  # (i, p, f), the features that each candidate acts on or holds
+    losses: Array  # (i, p, 3); see `proce.losses.Loss`
+    # (i, p), what each lacks until it is sure to work, infinite for one that does not count
     missing: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """How candidates are chosen.
+    """How candidates are chosen."""
 
-    Attributes
-    ----------
-    pick
-        What is recommended. ``closest``: the lowest distance. ``balanced``: the knee, nearest to
-        the best of all three losses. ``typical``: the lowest prototype loss, or what takes its
-        place, of those that are not too far beyond the closest. ``first``: the candidate that the
-        search lists first (Algorithm 1, line 27).
-    n
-        How many candidates of a row are chosen, at most.
-    within
-        How many times as far as the closest a typical candidate may be.
-    reach
-        ``(f,)``, how far apart two entries of a feature can be.
-    is_sparse
-        Whether candidates that do more than another for nothing are left out.
-    is_typical
-        Whether it is a benefit to look like the target.
-    only_firm
-        Whether those that are less sure than the surest are left out.
-    """
-
+    # What is recommended. closest: the lowest distance. balanced: the knee, nearest to the best of
+    # all three losses. typical: the lowest prototype loss, or what takes its place, of those that
+    # are not too far beyond the closest. first: the candidate that the search lists first
+    # (Algorithm 1, line 27).
     pick: Pick
-    n: int
-    within: float
-    reach: Array
-    is_sparse: bool = True
-    is_typical: bool = False
-    only_firm: bool = False
+    n: int  # how many candidates of a row are chosen, at most
+    within: float  # how many times as far as the closest a typical candidate may be
+    reach: Array  # (f,), how far apart two entries of a feature can be
+    is_sparse: bool = True  # whether candidates that do more than another for nothing are left out
+    is_typical: bool = False  # whether it is a benefit to look like the target
+    only_firm: bool = False  # whether those that are less sure than the surest are left out
 
 
 def choose(pool: Pool, choice: Choice) -> Ints:
@@ -142,12 +106,7 @@ _near_limit = part(near_limit)
 def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     """Return flags ``(i, p)`` for the feasible rows that no other dominates, each row once.
 
-    Parameters
-    ----------
-    rows, losses
-        ``(i, p, f)`` and ``(i, p, 3)``, the candidates and their losses.
-    is_feasible
-        ``(i, p)``, which of them count.
+    Shapes: rows ``(i, p, f)``, losses ``(i, p, 3)``.
     """
     counts = first_of_each(rounded(rows), is_feasible)
     n_rows, n_candidates = counts.shape
@@ -169,25 +128,15 @@ class _Terms(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """What is worked in for one row after the other.
+    """What is worked in for one row after the other."""
 
-    Attributes
-    ----------
-    sets
-        ``(p, w)``, the features that each candidate acts on or holds, as bits.
-    among, dropped
-        ``(p,)``, the candidates that count so far, and those that a rule drops.
-    members
-        ``(p,)``, the candidates that are ranked, as positions.
-    scaled, difference
-        ``(p, 3)`` and ``(p,)``: the losses on the range of the members, by candidate, and how far
-        each member is from what was chosen.
-    """
-
-    sets: Words
+    sets: Words  # (p, w), the features that each candidate acts on or holds, as bits
+    # among, dropped: (p,), the candidates that count so far, and those that a rule drops
     among: Flags
     dropped: Flags
-    members: Ints
+    members: Ints  # (p,), the candidates that are ranked, as positions
+    # scaled, difference: (p, 3) and (p,): the losses on the range of the members, by candidate, and
+    # how far each member is from what was chosen
     scaled: Floats
     difference: Floats
 

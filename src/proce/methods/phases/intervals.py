@@ -47,17 +47,7 @@ def find_intervals(
 ) -> Intervals:
     """Return where the numbers that are acted on may end.
 
-    Parameters
-    ----------
-    problem
-        The search problem, with an instance for each counterfactual.
-    frame_rows
-        The rows that the counterfactuals started from, one for each, as the caller has them.
-    rows, changes, expected
-        ``(n, f)``: the counterfactuals, what became of each cell, and where each feature would be
-        by itself.
-    is_over
-        Says whether the time is up; what was not tried to its end by then is not known.
+    Shapes: rows, changes, expected ``(n, f)``.
     """
     sides = _Sides.of(problem, frame_rows, rows, changes, expected)
     low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
@@ -78,22 +68,13 @@ def find_intervals(
 
 @dataclass(frozen=True, eq=False)
 class SpreadPoints:
-    """Points that are tried on some sides, and what is learned from them.
+    """Points that are tried on some sides, and what is learned from them."""
 
-    Attributes
-    ----------
-    side, start
-        ``(a,)``, the sides, and the points from after which they are tried.
-    points
-        ``(a, p)``, the points of each side, which repeat on a short one.
-    is_first
-        ``(a, p)``, whether a point is the first of equal ones, and not known yet.
-    """
-
+    # side, start: (a,), the sides, and the points from after which they are tried
     side: Ints
     start: Ints
-    points: Ints
-    is_first: Flags
+    points: Ints  # (a, p), the points of each side, which repeat on a short one
+    is_first: Flags  # (a, p), whether a point is the first of equal ones, and not known yet
 
     @classmethod
     def spread(cls, some: Flags, start: Ints, end: Ints, n_points: int = N_SPREAD) -> Self:
@@ -108,12 +89,7 @@ class SpreadPoints:
     def rest(self, some: Flags, failed: Ints) -> "SpreadPoints":
         """Return all points below the first that fails, but for these, on some of the sides.
 
-        Parameters
-        ----------
-        some
-            ``(s,)``, which sides; these points begin at the told value there.
-        failed
-            ``(s,)``, the first point of each side that is known not to hold.
+        Shapes: some ``(s,)``, failed ``(s,)``.
         """
         own = np.nonzero(some[self.side])[0]
         side = self.side[own]
@@ -130,15 +106,7 @@ class SpreadPoints:
         return self.side[np.nonzero(self.is_first)[0]], self.points[self.is_first]
 
     def learned(self, holds: Flags, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
-        """Return the last point that holds and the first that does not, on all sides ``(s,)``.
-
-        Parameters
-        ----------
-        holds
-            Which of the points that were asked about hold.
-        last, failed
-            ``(s,)``, what was known before.
-        """
+        """Return the last point that holds and the first that does not, on all sides ``(s,)``."""
         all_hold = np.ones_like(self.is_first)
         all_hold[self.is_first] = holds
         last, failed = last.copy(), failed.copy()
@@ -154,39 +122,24 @@ class SpreadPoints:
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """The sides of all numeric actions, as columns ``(s,)``: first all lower, then all upper ones.
+    """The sides of all numeric actions, as columns ``(s,)``: all lower ones first."""
 
-    Attributes
-    ----------
-    problem, frame_rows, rows, by_hand
-        The problem, the rows in the caller's frame, the counterfactuals, and what is done by hand
-        in them.
-    codec
-        The features and their scale.
-    line, position
-        The counterfactual and the feature that each side belongs to.
-    upward
-        Whether a side leads to larger values.
-    far
-        Whether a side leads away from where the feature would be by itself.
-    start, grid
-        The told value and the width of the feature's grid, in raw units.
-    n_points
-        How many points of the grid there are up to the end of the side.
-    """
-
+    # problem, frame_rows, rows, by_hand: the problem, the rows in the caller's frame, the
+    # counterfactuals, and what is done by hand in them
     problem: CounterfactualProblem
     frame_rows: FrameRows
     rows: Array
     by_hand: Array
-    codec: Codec
+    codec: Codec  # the features and their scale
+    # line, position: the counterfactual and the feature that each side belongs to
     line: Ints
     position: Ints
-    upward: Flags
-    far: Flags
+    upward: Flags  # whether a side leads to larger values
+    far: Flags  # whether a side leads away from where the feature would be by itself
+    # start, grid: the told value and the width of the feature's grid, in raw units
     start: Floats
     grid: Floats
-    n_points: Ints
+    n_points: Ints  # how many points of the grid there are up to the end of the side
 
     @classmethod
     def of(
@@ -295,12 +248,7 @@ class _Sides:
     def _check(self, line: Ints, position: Ints, entries: Floats) -> tuple[Flags, NDArray[np.int8]]:
         """Return whether advice holds with one cell at another value, and what became of all cells.
 
-        Parameters
-        ----------
-        line
-            ``(a,)``, the counterfactuals.
-        position, entries
-            ``(a,)``, the cell of each that has another value, and that value on the unit range.
+        Shapes: line ``(a,)``, position, entries ``(a,)``.
         """
         holds, kinds = [], []
         for start in range(0, max(1, len(line)), _BLOCK_ROWS):

@@ -117,17 +117,7 @@ def as_far(
     n_turns: int = 0,
     pairs: _Pairs = ((1.0, 1.0),),
 ) -> Array:
-    """Return candidates ``(n, 1)`` whose numbers go ``shares (n, a)`` of their way, ``(n, v)``.
-
-    Parameters
-    ----------
-    problem, trials, shares
-        The problem, the candidates, and how many times as far all of their numbers go.
-    n_turns
-        How many numbers of each candidate have their turn before.
-    pairs
-        The shares that the number whose turn it is keeps of its way, and those of the others.
-    """
+    """Return candidates ``(n, 1)`` whose numbers go ``shares (n, a)`` of their way, ``(n, v)``."""
     shape = len(shares), n_turns * len(pairs) + shares.shape[1], trials.rows.shape[-1]
     drawn = np.empty(shape)
     draw_in(

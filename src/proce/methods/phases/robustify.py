@@ -32,15 +32,7 @@ def robustify(
 ) -> CandidateBatch:
     """Return sure ways ``(i, k)`` that are closer than the sure ones of a pool; others infeasible.
 
-    Parameters
-    ----------
-    problem
-        The problem, with its doubts.
-    pool
-        The candidates ``(i, c)`` of its rows.
-    feasible, missing
-        ``(i, c)``: which candidates are feasible where nothing is doubted, and what each lacks
-        until it is sure to work.
+    Shapes: feasible, missing ``(i, c)``.
     """
     distance = np.where(feasible, pool.distance, np.inf)
     same = firsts_of(pool.by_hand.astype(np.float64))

@@ -36,21 +36,12 @@ _N_WALK_FEATURES = 16
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """Single actions, as columns ``(m,)``: a share of the way to a bound, or a level.
+    """Single actions, as columns ``(m,)``: a share of the way to a bound, or a level."""
 
-    Attributes
-    ----------
-    position
-        The feature that is moved.
-    share
-        How far towards the upper bound, or the lower one where it is negative; NaN for a level.
-    level
-        The level that is set; 0 for numbers.
-    """
-
-    position: Array
+    position: Array  # the feature that is moved
+    # how far towards the upper bound, or the lower one where it is negative; NaN for a level
     share: Array
-    level: Array
+    level: Array  # the level that is set; 0 for numbers
 
     @classmethod
     @lru_cache(maxsize=128)
@@ -89,16 +80,7 @@ def scanned_alike(problem: CounterfactualProblem) -> list[Array]:
 
 
 def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list[CandidateBatch]:
-    """Return candidates of one action, of two and of three, a group of each, then longer ones.
-
-    Parameters
-    ----------
-    problem
-        The search problem.
-    max_actions
-        How many actions a candidate may have at most, or ``None``; a lower number leaves out whole
-        groups and changes nothing in the others.
-    """
+    """Return candidates of one action, of two and of three, a group of each, then longer ones."""
     positions = tuple(np.flatnonzero(problem.limits.movable.any(0)).tolist())
     if not positions:
         return []
@@ -135,18 +117,7 @@ def _walk(
 ) -> CandidateBatch:
     """Add one action after the other for the rows that no group has a feasible candidate of.
 
-    Parameters
-    ----------
-    problem, start
-        The problem, and its rows as they are.
-    tried
-        The candidates with most actions so far.
-    order
-        ``(i, f)``, the features of each row from the most worthy on.
-    positions
-        The features that can be moved.
-    groups
-        The candidates that are kept so far.
+    Shapes: order ``(i, f)``.
     """
     found = np.stack([group.is_feasible.any(1) for group in groups]).any(0)
     walked = groups[-1].take_range(0, 1)
@@ -183,12 +154,7 @@ def _beside(
     Where a row has fewer moves than others, a base stands alone in their place and does nothing by
     hand: it is no candidate, and no base.
 
-    Parameters
-    ----------
-    problem, bases
-        The problem, and the candidates that are moved on.
-    values, moved, can_move
-        ``(i, m)``: what the moves set, which features they move, and whether a row has the move.
+    Shapes: values, moved, can_move ``(i, m)``.
     """
     (n_rows, n_bases, n_features), n_moves = bases.rows.shape, values.shape[1]
     shape = n_rows, n_bases * n_moves, n_features

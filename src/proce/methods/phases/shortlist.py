@@ -31,53 +31,29 @@ _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last ch
 
 @dataclass(frozen=True, eq=False)
 class Shortlist:
-    """Candidates that are worth a last check, those of a row together, the recommended one first.
+    """Candidates worth a last check, those of a row together, the recommended one first."""
 
-    Attributes
-    ----------
-    owner
-        ``(n,)``, the instance that each candidate belongs to; ascending.
-    rows
-        ``(n, f)``, the candidates in the entries of the codec.
-    changes
-        ``(n, f)``, a ``Change`` for each cell.
-    losses
-        ``(n, 3)``; see :class:`proce.losses.Loss`.
-    expected
-        ``(n, f)``, where each feature would be if it were neither acted on nor held.
-    missing
-        ``(n,)``, what each candidate lacks until it is sure to work.
-    fronts
-        The whole Pareto sets of all instances, where they are kept.
-    misses
-        ``(i, m, g)``, the genes of the first members of each instance's population: where none is
-        feasible, those that came nearest, the nearest first. They repeat where there are fewer.
-    """
-
-    owner: Array
-    rows: Array
-    changes: Array
-    losses: Array
-    expected: Array
-    missing: Array
-    fronts: Fronts
+    owner: Array  # (n,), the instance that each candidate belongs to; ascending
+    rows: Array  # (n, f), the candidates in the entries of the codec
+    changes: Array  # (n, f), a Change for each cell
+    losses: Array  # (n, 3); see `proce.losses.Loss`
+    expected: Array  # (n, f), where each feature would be if it were neither acted on nor held
+    missing: Array  # (n,), what each candidate lacks until it is sure to work
+    fronts: Fronts  # the whole Pareto sets of all instances, where they are kept
+    # (i, m, g), the genes of the first members of each instance's population: where none is
+    # feasible, those that came nearest, the nearest first. They repeat where there are fewer.
     misses: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Candidates ``(i, c)`` as a person would see them.
+    """Candidates ``(i, c)`` as a person would see them."""
 
-    Attributes
-    ----------
-    realised, losses
-        What each comes to, and its losses.
-    feasible, missing
-        Which are feasible where nothing is doubted, and what each lacks until it is sure to work.
-    """
-
+    # realised, losses: what each comes to, and its losses
     realised: Actions
     losses: Array
+    # feasible, missing: which are feasible where nothing is doubted, and what each lacks until it
+    # is sure to work
     feasible: Array
     missing: Array
 
@@ -118,21 +94,7 @@ def select(
     is_sparse: bool,
     keeps_fronts: bool,
 ) -> Shortlist:
-    """Choose for each row what to show, and some more in case a candidate fails the last check.
-
-    Parameters
-    ----------
-    problem, ways, result
-        The problem, the candidates for its rows, and what the search found.
-    options
-        What the caller wants.
-    most
-        The most actions and holds of a member of a front.
-    is_sparse
-        Whether actions that are not needed were taken back.
-    keeps_fronts
-        Whether the shortlist holds the whole Pareto sets too.
-    """
+    """Choose for each row what to show, and some more in case a candidate fails the last check."""
     realised = ways.realised
     order = choose(
         Pool(realised.point, realised.by_hand, ways.losses, ways.missing),
@@ -236,13 +198,7 @@ def _fronts(problem: CounterfactualProblem, search: SearchResult, most: float) -
 
 
 class NearestMisses:
-    """The genes that came nearest in the first search of each row that found nothing.
-
-    Parameters
-    ----------
-    n_rows
-        How many rows the call has.
-    """
+    """The genes that came nearest in the first search of each row that found nothing."""
 
     def __init__(self, n_rows: int) -> None:
         self._line = np.full((n_rows,), -1)

@@ -29,38 +29,18 @@ from proce.streams import row_keys
 
 @dataclass(frozen=True, eq=False)
 class CallSpec:
-    """What an explainer and the options of a call say about the search; read and checked once.
+    """What an explainer and the options of a call say about the search; read and checked once."""
 
-    Attributes
-    ----------
-    fitted
-        What ProCE has learned.
-    limits
-        What may move, and how far.
-    rules
-        The rules of the explainer, then those of the call.
-    effort
-        ``(f,)``, how hard a change of each feature is.
-    requirement
-        What counts as reaching the target.
-    max_changes
-        The most actions and holds of a counterfactual, or ``None``.
-    models
-        The other models under which a counterfactual should keep its class.
-    robust
-        The share of these models under which it must do so, or ``None``.
-    answers
-        What the explained model has answered in this call; ``None`` where it is quicker to ask.
-    """
-
-    fitted: FittedParts
-    limits: CallLimits
-    rules: tuple[BoundRule, ...]
-    effort: Array
-    requirement: Requirement
-    max_changes: int | None
+    fitted: FittedParts  # what ProCE has learned
+    limits: CallLimits  # what may move, and how far
+    rules: tuple[BoundRule, ...]  # the rules of the explainer, then those of the call
+    effort: Array  # (f,), how hard a change of each feature is
+    requirement: Requirement  # what counts as reaching the target
+    max_changes: int | None  # the most actions and holds of a counterfactual, or None
+    # the other models under which a counterfactual should keep its class
     models: tuple[Classifier, ...] = ()
-    robust: float | None = None
+    robust: float | None = None  # the share of these models under which it must do so, or None
+    # what the explained model has answered in this call; None where it is quicker to ask
     answers: PredictionCache | None = None
 
     @classmethod

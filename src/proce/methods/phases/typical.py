@@ -30,21 +30,12 @@ def wants_typical(fitted: FittedParts, options: Options) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TypicalRows:
-    """The rows of a call that are searched for what looks like their target.
+    """The rows of a call that are searched for what looks like their target."""
 
-    Attributes
-    ----------
-    positions
-        Where these rows stand in the call.
-    likeness
-        How much candidates look like their target; ``None`` where there are no such rows.
-    is_asked_for
-        Whether the call asks for typical ways.
-    """
-
-    positions: Array
+    positions: Array  # where these rows stand in the call
+    # how much candidates look like their target; None where there are no such rows
     likeness: Likeness | None = None
-    is_asked_for: bool = False
+    is_asked_for: bool = False  # whether the call asks for typical ways
 
     @classmethod
     def none(cls) -> "TypicalRows":
@@ -74,14 +65,7 @@ def learn_looks(
     A row is served where its target and its own class have enough training rows, whatever the
     other rows of the call are.
 
-    Parameters
-    ----------
-    fitted, options
-        What ProCE has learned, and what the caller wants.
-    rows
-        The positions ``(i,)`` of the rows to change.
-    target, own
-        ``(i,)``, their targets, and the classes that they have.
+    Shapes: target, own ``(i,)``.
     """
     served, likeness = np.zeros(len(rows), dtype=np.bool_), None
     pairs = sorted({*zip(target.tolist(), own.tolist(), strict=True)})
@@ -95,15 +79,7 @@ def learn_looks(
 
 
 def typical_notes(typical: TypicalRows, rows: Array, found: Array) -> list[tuple[Array, str]]:
-    """Return what readers should know where a typical way is asked for, each for some rows.
-
-    Parameters
-    ----------
-    typical
-        The rows that were searched so.
-    rows, found
-        The positions of the rows to change, and of those that have a counterfactual.
-    """
+    """Return what readers should know where a typical way is asked for, each for some rows."""
     if not typical.is_asked_for:
         return []
     return [(rows[~typical.has(rows)], NO_LOOKS), (found[typical.has(found)], TYPICAL)]

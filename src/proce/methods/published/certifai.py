@@ -99,17 +99,10 @@ class CertifaiDistance:
 
     ``n_con/n · Σ |x - c| / MAD`` over the continuous features plus ``n_cat/n`` times the number
     of levels that differ.
-
-    Attributes
-    ----------
-    by_feature
-        The distance of each single feature.
-    weights
-        ``(f,)``, for each feature the share of features that are of its kind.
     """
 
-    by_feature: MixedDistance
-    weights: Array
+    by_feature: MixedDistance  # the distance of each single feature
+    weights: Array  # (f,), for each feature the share of features that are of its kind
 
     @classmethod
     def of(cls, codec: Codec, rows: Array) -> "CertifaiDistance":

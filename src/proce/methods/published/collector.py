@@ -11,18 +11,10 @@ from proce.methods.published.task import Task
 
 @dataclass(frozen=True, eq=False)
 class CounterfactualCollector:
-    """Collects the counterfactuals of each row of a task, in order of arrival.
+    """Collects the counterfactuals of each row of a task, in order of arrival."""
 
-    Attributes
-    ----------
-    rows
-        ``(i, n, f)``, the counterfactuals; an empty place holds the row itself.
-    filled
-        ``(i, n)``, whether a place holds a counterfactual.
-    """
-
-    rows: Array
-    filled: Array
+    rows: Array  # (i, n, f), the counterfactuals; an empty place holds the row itself
+    filled: Array  # (i, n), whether a place holds a counterfactual
 
     @classmethod
     def empty(cls, task: Task, n_spare: int = 0) -> "CounterfactualCollector":
@@ -43,12 +35,7 @@ class CounterfactualCollector:
     def add(self, positions: Array, rows: Array) -> None:
         """Add one counterfactual to each of some incomplete rows, unless the row has it already.
 
-        Parameters
-        ----------
-        positions
-            ``(a,)``, the incomplete rows.
-        rows
-            ``(a, f)``, their counterfactuals.
+        Shapes: positions ``(a,)``, rows ``(a, f)``.
         """
         collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
         counts = np.insert(self.filled[positions], self.rows.shape[1], True, axis=1)

@@ -92,29 +92,18 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
 
 @dataclass(eq=False)
 class _Spheres:
-    """The shell around each row, and the nearest candidate of the target class so far.
+    """The shell around each row, and the nearest candidate of the target class so far."""
 
-    Attributes
-    ----------
-    distance
-        The distance of each feature, on the unit range.
-    inner, outer, width
-        ``(i,)``, the radii of the shell that is drawn from next, and how much it grows.
-    growing
-        ``(i,)``, whether the ball of a row no longer shrinks.
-    done
-        ``(i,)``, whether no more candidates are drawn for a row.
-    best_rows, best_distance
-        ``(i, f)`` and ``(i,)``, the nearest candidate of the target class and its distance,
-        which is infinite before the first.
-    """
-
-    distance: MixedDistance
+    distance: MixedDistance  # the distance of each feature, on the unit range
+    # inner, outer, width: (i,), the radii of the shell that is drawn from next, and how much it
+    # grows
     inner: Floats
     outer: Floats
     width: Floats
-    growing: Flags
-    done: Flags
+    growing: Flags  # (i,), whether the ball of a row no longer shrinks
+    done: Flags  # (i,), whether no more candidates are drawn for a row
+    # best_rows, best_distance: (i, f) and (i,), the nearest candidate of the target class and its
+    # distance, which is infinite before the first
     best_rows: Floats
     best_distance: Floats
 
@@ -187,14 +176,7 @@ class _Spheres:
 def select_features(task: Task, rows: Array, positions: Array) -> Array:
     """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2).
 
-    Parameters
-    ----------
-    task
-        The task of the rows.
-    rows
-        A candidate of the target class for each row at ``positions``.
-    positions
-        ``(a,)``; the rows at other positions are returned unchanged.
+    Shapes: positions ``(a,)``.
     """
     rows, start = rows.copy(), task.genome.anchor
     moves = MixedDistance.gower(task.common.codec)(rows, start)

@@ -190,17 +190,7 @@ def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward:
 def _single_copies(current: Array, neighbours: Array, differs: Array) -> tuple[Array, Array]:
     """Return the rows that copy one more value of the neighbour, and the features copied.
 
-    Parameters
-    ----------
-    current, neighbours
-        ``(t, f)``, the rows so far and where they lead.
-    differs
-        ``(t, f)``, the cells in which they differ, the same number d in every row.
-
-    Returns
-    -------
-    tuple
-        The rows ``(t, d, f)``, and the position of the copied feature in each ``(t, d)``.
+    Shapes: current, neighbours ``(t, f)``, differs ``(t, f)``.
     """
     features = np.argwhere(differs)[:, 1].reshape(len(differs), -1)
     copied = np.zeros((*features.shape, differs.shape[1]), dtype=np.bool_)

@@ -96,14 +96,7 @@ def _without_copies(owner: Array, rows: Array, passed: Array) -> Array:
 def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:
     """Return the losses ``(n, 3)`` of rows whose distance to a prototype nobody measures.
 
-    Parameters
-    ----------
-    codec
-        The features and their scale.
-    rows, factual
-        ``(n, f)``, the counterfactuals, and the rows that they started from.
-    chances
-        ``(n,)``, the probabilities of the target.
+    Shapes: rows, factual ``(n, f)``, chances ``(n,)``.
     """
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
     losses[:, Loss.PREDICTION] = loss_of_chance(chances)

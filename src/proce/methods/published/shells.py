@@ -16,17 +16,10 @@ _LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rou
 
 
 class Shells(NamedTuple):
-    """The space between two spheres around each of some rows.
+    """The space between two spheres around each of some rows."""
 
-    Attributes
-    ----------
-    movable
-        ``(a, d)``, which coordinates of a row may differ from 0; at least one.
-    inner, outer
-        ``(a,)``, the radii of the spheres.
-    """
-
-    movable: Flags
+    movable: Flags  # (a, d), which coordinates of a row may differ from 0; at least one
+    # inner, outer: (a,), the radii of the spheres
     inner: Floats
     outer: Floats
 

@@ -26,67 +26,38 @@ UNLIMITED = 2**62  # evaluations, where the caller set no limit
 
 @dataclass(frozen=True, eq=False)
 class CommonFit:
-    """What every published method learns from the training rows.
+    """What every published method learns from the training rows."""
 
-    Attributes
-    ----------
-    codec, classifier
-        The features and the model.
-    rows, predicted
-        The training rows ``(n, f)``, and the class that the model puts each in ``(n,)``.
-    rules
-        Candidates that break one of these are dropped.
-    respect_schema
-        Whether one-way actions and features that only follow bind the method.
-    seed
-        The seed of everything random.
-    class_labels
-        Words for some of the model's classes, by class.
-    """
-
+    # codec, classifier: the features and the model
     codec: Codec
     classifier: Classifier
+    # rows, predicted: the training rows (n, f), and the class that the model puts each in (n,)
     rows: Array
     predicted: Array
-    rules: tuple[BoundRule, ...]
-    respect_schema: bool
-    seed: int
+    rules: tuple[BoundRule, ...]  # candidates that break one of these are dropped
+    respect_schema: bool  # whether one-way actions and features that only follow bind the method
+    seed: int  # the seed of everything random
+    # words for some of the model's classes, by class
     class_labels: Mapping[Level, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Some rows, each with a class that it should reach.
+    """Some rows, each with a class that it should reach."""
 
-    Attributes
-    ----------
-    common
-        What the method has learned, as every method does.
-    factual, raw, target
-        The rows ``(i, f)`` in the entries of the codec and in raw units, and the wanted classes
-        ``(i,)``.
-    n
-        How many counterfactuals are asked for, for each.
-    limits
-        What may move, and where to. Fixed features, missing cells, permitted ranges, and
-        ``vary`` and ``ranges`` of the call bind always; one-way actions with ``respect_schema``.
-    genome
-        The same as a grid of permitted values.
-    evaluations_left
-        ``(i,)``, evaluations that each row still has.
-    call
-        The call, which has the clock, the record and the progress callback.
-    """
-
-    common: CommonFit
+    common: CommonFit  # what the method has learned, as every method does
+    # factual, raw, target: the rows (i, f) in the entries of the codec and in raw units, and the
+    # wanted classes (i,)
     factual: Array
     raw: Array
     target: Array
-    n: int
+    n: int  # how many counterfactuals are asked for, for each
+    # What may move, and where to. Fixed features, missing cells, permitted ranges, and vary and
+    # ranges of the call bind always; one-way actions with respect_schema.
     limits: Limits
-    genome: Genome
-    evaluations_left: Array
-    call: Call
+    genome: Genome  # the same as a grid of permitted values
+    evaluations_left: Array  # (i,), evaluations that each row still has
+    call: Call  # the call, which has the clock, the record and the progress callback
 
     @classmethod
     def of(cls, common: CommonFit, call: Call, part: Array) -> "Task":
@@ -117,15 +88,7 @@ class Task:
         self.call.report_rows(generation)
 
     def repair(self, rows: Array, instances: Array | None = None) -> Array:
-        """Return candidates ``(i, c, f)``, each cell moved to the nearest value that it may take.
-
-        Parameters
-        ----------
-        rows
-            Candidates of all rows, or of those at ``instances``.
-        instances
-            Positions ``(i,)`` of the rows that the candidates belong to.
-        """
+        """Return candidates ``(i, c, f)``, each cell moved to the nearest value it may take."""
         genome = self.genome if instances is None else self.genome.take(instances)
         factual = self.factual if instances is None else self.factual[instances]
         wanted, everything = genome.repair(rows), np.ones(rows.shape, np.bool_)
@@ -178,27 +141,15 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a method found for the rows of a task.
+    """What a method found for the rows of a task."""
 
-    Attributes
-    ----------
-    rows
-        ``(i, c, f)``, from the best to the worst of each row.
-    found
-        ``(i, c)``, which of them reached the target; the others are ignored.
-    unfinished
-        ``(i,)``, rows that time ran out on.
-    steps
-        For each row and candidate the way there ``(s, f)``, the candidate last; empty for
-        methods without one.
-    notes
-        For rows by position, what the reader should know, such as why nothing was found.
-    """
-
-    rows: Array
-    found: Array
-    unfinished: Array
+    rows: Array  # (i, c, f), from the best to the worst of each row
+    found: Array  # (i, c), which of them reached the target; the others are ignored
+    unfinished: Array  # (i,), rows that time ran out on
+    # for each row and candidate the way there (s, f), the candidate last; empty for methods without
+    # one
     steps: tuple[tuple[Array, ...], ...] = ()
+    # for rows by position, what the reader should know, such as why nothing was found
     notes: dict[int, str] = field(default_factory=dict)
 
 

@@ -65,18 +65,10 @@ _SUFFIX = {"skops": "skops", "onnx": "onnx", "torch": "safetensors", "network": 
 
 @dataclass(frozen=True)
 class LoadedExplainer:
-    """A loaded explainer, taken apart.
+    """A loaded explainer, taken apart."""
 
-    Attributes
-    ----------
-    parameters
-        The parameters of ``ProCE(...)`` by name.
-    fitted
-        What the explainer had learned.
-    """
-
-    parameters: dict[str, Any]
-    fitted: FittedParts
+    parameters: dict[str, Any]  # the parameters of ProCE(...) by name
+    fitted: FittedParts  # what the explainer had learned
 
 
 def save_explainer(
@@ -91,21 +83,7 @@ def save_explainer(
     threshold: float | None,
     models: Any = None,
 ) -> Path:
-    """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes.
-
-    Parameters
-    ----------
-    fitted
-        What the explainer has learned.
-    folder
-        The folder to write to.
-    rows, model
-        Whether to keep the training rows and the model.
-    adapted
-        Whether the model was given to the explainer as a :class:`~proce.classifier.Classifier`.
-    device, causal, threshold, models
-        The parameters of :class:`proce.ProCE` of the same names.
-    """
+    """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes."""
     folder = path_of(folder, "folder")
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)

@@ -67,51 +67,34 @@ class SavedRows(_Strict):
 
 
 class Manifest(_Strict):
-    """Everything about a saved explainer that is not an array or the model itself.
+    """Everything about a saved explainer that is not an array or the model itself."""
 
-    Attributes
-    ----------
-    format
-        The version of this form.
-    proce, versions
-        The version of the package that wrote the manifest, and those of the packages on which
-        results depend.
-    features, layout
-        The schema, and how the training frame looked.
-    options, settings, mode
-        The parameters of the explainer, the settings of its search, and the causal mode in use.
-    model
-        What is known of the classifier.
-    rules
-        The rules of the explainer.
-    graphs, mechanisms, models
-        All causal models, taken apart.
-    scm, ensemble, refits
-        Which of the causal models is the explainer's own, and which are those of its bootstrap
-        graphs and of its refits, as positions in ``models``.
-    training
-        What is known of the training rows.
-    tensors, model_file
-        The files beside the manifest.
-    """
-
-    format: int
+    format: int  # the version of this form
+    # proce, versions: the version of the package that wrote the manifest, and those of the packages
+    # on which results depend
     proce: str
     versions: dict[str, str]
+    # features, layout: the schema, and how the training frame looked
     features: dict[str, Any]
     layout: dict[str, Any]
+    # options, settings, mode: the parameters of the explainer, the settings of its search, and the
+    # causal mode in use
     options: SavedOptions
     settings: SearchSettings
     mode: Mode
-    model: SavedClassifier
-    rules: tuple[SavedRule, ...]
+    model: SavedClassifier  # what is known of the classifier
+    rules: tuple[SavedRule, ...]  # the rules of the explainer
+    # graphs, mechanisms, models: all causal models, taken apart
     graphs: tuple[dict[str, Any], ...]
     mechanisms: tuple[SavedMechanism, ...]
     models: tuple[SavedModel, ...]
+    # scm, ensemble, refits: which of the causal models is the explainer's own, and which are those
+    # of its bootstrap graphs and of its refits, as positions in models
     scm: Count | None
     ensemble: tuple[Count, ...] | None
     refits: tuple[Count, ...] | None
-    training: SavedRows
+    training: SavedRows  # what is known of the training rows
+    # tensors, model_file: the files beside the manifest
     tensors: SavedFile
     model_file: SavedFile | None
 

@@ -91,15 +91,7 @@ def load_fitted(
     classifier: Classifier,
     models: list[StructuralCausalModel],
 ) -> FittedParts:
-    """Return what the explainer had learned.
-
-    Parameters
-    ----------
-    manifest, arrays
-        The content of the folder.
-    codec, classifier, models
-        The features, the model and the causal models, which were loaded before.
-    """
+    """Return what the explainer had learned."""
     training = manifest.training
     prefix = "autoencoder."
     weights = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
@@ -225,17 +217,7 @@ _REFIT = "model_refit."
 
 
 def refit_arrays(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
-    """Return what is kept of refits, by the name of the array.
-
-    Parameters
-    ----------
-    refits
-        The refits of an explainer's model, or ``None``.
-    rows
-        Whether labels are kept, which are of use with the training rows only.
-    models
-        Whether the refits that were made are kept too, as files of scikit-learn's estimators.
-    """
+    """Return what is kept of refits, by the name of the array."""
     if refits is None:
         return {}
     arrays = {_LABELS: refits.labels} if rows and len(refits.labels) else {}
@@ -253,17 +235,7 @@ def load_refits(
     threshold: float | None,
     seed: int,
 ) -> ModelRefits | None:
-    """Return the refits of a saved explainer; ``None`` where neither labels nor refits were kept.
-
-    Parameters
-    ----------
-    arrays
-        The arrays of the folder.
-    classifier, rows
-        The model, and the training rows, none where they were left out.
-    threshold, seed
-        Those of the explainer.
-    """
+    """Return the refits of a saved explainer; ``None`` without labels or refits."""
     names = [f"{_REFIT}{number}" for number in range(len(arrays))]
     saved = [arrays[name] for name in names if name in arrays]
     labels = arrays.get(_LABELS, np.empty(0, dtype=np.int64))

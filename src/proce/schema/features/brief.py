@@ -8,15 +8,7 @@ MAX_WIDTH = 100  # characters of a line
 
 
 def brief_repr(record: Any, *positional: str) -> str:
-    """Return how a dataclass was made: its type, and the fields that are not as by default.
-
-    Parameters
-    ----------
-    record
-        The dataclass.
-    positional
-        The fields that are shown without their names.
-    """
+    """Return how a dataclass was made: its type, and the fields that are not as by default."""
     parts = []
     for field in fields(record):
         value, is_first = getattr(record, field.name), field.name in positional

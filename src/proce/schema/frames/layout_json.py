@@ -242,22 +242,7 @@ def layout_to_json(
 def layout_from_json(
     record: Any, columns: Sequence[str], rows: Sequence[int] | None = None
 ) -> LoadedLayout:
-    """Read what :func:`layout_to_json` wrote.
-
-    Parameters
-    ----------
-    record
-        The plain values.
-    columns
-        The columns of the schema; the layout must have the same, in any order.
-    rows
-        The rows whose index labels the record holds; ``None`` leaves the labels out.
-
-    Raises
-    ------
-    RecordError
-        A value of the record is wrong.
-    """
+    """Read what :func:`layout_to_json` wrote."""
     checked = _PandasLayout.read(record)
     _require_columns(record, columns)
     dtypes = {name: _dtype(name, dtype) for name, dtype in checked.columns.items()}
@@ -273,13 +258,7 @@ def layout_from_json(
 
 
 def exact_layout_to_json(layout: Layout) -> dict[str, Any]:
-    """Return a layout without its index as plain values that give the same layout back.
-
-    Raises
-    ------
-    SchemaError
-        The library or a dtype cannot be written.
-    """
+    """Return a layout without its index as plain values that give the same layout back."""
     record: dict[str, Any]
     if layout.library is nw.Implementation.PANDAS:
         frame = layout_to_json(layout)
@@ -299,13 +278,7 @@ def exact_layout_to_json(layout: Layout) -> dict[str, Any]:
 
 
 def exact_layout_from_json(record: Any, columns: Sequence[str]) -> Layout:
-    """Read what :func:`exact_layout_to_json` wrote, for a schema of these columns.
-
-    Raises
-    ------
-    RecordError
-        A value of the record is wrong.
-    """
+    """Read what :func:`exact_layout_to_json` wrote, for a schema of these columns."""
     is_foreign = isinstance(record, dict) and record.get("library") in list(_FOREIGN)
     if not is_foreign:
         frame = _ExactPandasLayout.read(record).frame

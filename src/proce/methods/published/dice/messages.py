@@ -38,13 +38,7 @@ def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None
     DiCE knows two classes between which one half decides, and its losses descend on that
     probability: this is it where one half decides, and rises with it everywhere else, too.
 
-    Parameters
-    ----------
-    wanted, rival
-        ``(n,)``, the probabilities of the target and of the likeliest other class, as arrays of
-        NumPy or as tensors.
-    target, threshold
-        The wanted class, and the decision threshold of the model, if it has one.
+    Shapes: wanted, rival ``(n,)``.
     """
     if threshold is None:
         return wanted / (wanted + rival)

@@ -21,17 +21,12 @@ class DiceNetwork:
 
     DiCE's input has a column per number, on the range of its data, then a column per level.
     Ours is a linear function of it: numbers on another range, levels side by side or as codes.
-
-    Attributes
-    ----------
-    classifier, encoding
-        The network, and the encoding of its input.
-    matrix, shift
-        ``(w, v)`` and ``(v,)``: DiCE's input ``(n, w)`` times the matrix plus the shift is ours.
     """
 
+    # classifier, encoding: the network, and the encoding of its input
     classifier: TorchClassifier
     encoding: InputEncoding
+    # matrix, shift: (w, v) and (v,): DiCE's input (n, w) times the matrix plus the shift is ours
     matrix: Tensor
     shift: Tensor
 
@@ -41,14 +36,7 @@ class DiceNetwork:
     ) -> "DiceNetwork":
         """Return the network of a classifier; refuse a classifier without a gradient.
 
-        Parameters
-        ----------
-        classifier, codec
-            The model, and its features.
-        low, high
-            ``(f,)``, the range of each number in DiCE's data, in raw units.
-        codes
-            The codes in DiCE's data of each feature with levels; an empty list for numbers.
+        Shapes: low, high ``(f,)``.
         """
         network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
         if not isinstance(network, TorchClassifier):

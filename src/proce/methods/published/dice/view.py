@@ -21,29 +21,14 @@ _MAX_DECIMALS = 6
 
 @dataclass(frozen=True, eq=False)
 class DiceView:
-    """The complete training rows in raw units, and what DiCE is told of their features.
+    """The complete training rows in raw units, and what DiCE is told of their features."""
 
-    Attributes
-    ----------
-    codec
-        The features.
-    complete
-        ``(n,)``, which training rows DiCE is given.
-    raw
-        ``(m, f)``, those rows, with levels as codes.
-    is_whole
-        Which features are whole numbers.
-    decimals
-        How many decimals each number is rounded to; 0 for levels.
-    seen_codes
-        The codes in these rows of each feature with levels; an empty list for numbers.
-    """
-
-    codec: Codec
-    complete: Array
-    raw: Floats
-    is_whole: tuple[bool, ...]
-    decimals: tuple[int, ...]
+    codec: Codec  # the features
+    complete: Array  # (n,), which training rows DiCE is given
+    raw: Floats  # (m, f), those rows, with levels as codes
+    is_whole: tuple[bool, ...]  # which features are whole numbers
+    decimals: tuple[int, ...]  # how many decimals each number is rounded to; 0 for levels
+    # the codes in these rows of each feature with levels; an empty list for numbers
     seen_codes: list[list[int]]
 
     @classmethod

@@ -38,31 +38,16 @@ _MAX_ROWS_PER_CALL = 65_536  # rows that the model is asked about in one call
 
 @dataclass(frozen=True, eq=False)
 class PathRegion:
-    """Training rows that share their fixed values and missing cells, so that a path may join them.
+    """Training rows that share their fixed values and missing cells, which a path may join."""
 
-    Attributes
-    ----------
-    rows, points
-        ``(m, f)``, distinct training rows, and ``(m, e)``, where they lie.
-    graph
-        ``(m, m)``, the weight of each edge, from row to column.
-    weights
-        The weight of an edge between any two points.
-    probabilities
-        ``(m, k)``, what the model says of the rows.
-    predicted
-        ``(m,)``, the class that the model puts each row in.
-    dense
-        ``(m,)``, whether a row is not among the sparsest.
-    """
-
+    # rows, points: (m, f), distinct training rows, and (m, e), where they lie
     rows: Array
     points: Array
-    graph: csr_array
-    weights: EdgeWeights
-    probabilities: Array
-    predicted: Array
-    dense: Array
+    graph: csr_array  # (m, m), the weight of each edge, from row to column
+    weights: EdgeWeights  # the weight of an edge between any two points
+    probabilities: Array  # (m, k), what the model says of the rows
+    predicted: Array  # (m,), the class that the model puts each row in
+    dense: Array  # (m,), whether a row is not among the sparsest
 
     def confident(self, target: int, min_probability: float) -> Array:
         """Return flags ``(m,)``: dense rows of a class, with at least this probability."""
@@ -78,12 +63,7 @@ class PathRegion:
     def shortest_paths(self, linked: Array, weights: Array, allowed: Array) -> "ShortestPaths":
         """Return the shortest paths over allowed rows from a point with the given edges.
 
-        Parameters
-        ----------
-        linked, weights
-            The rows that the point is linked to, by position, and the weights of these edges.
-        allowed
-            ``(m,)``, the rows that a path may touch.
+        Shapes: allowed ``(m,)``.
         """
         nodes = np.flatnonzero(allowed)
         graph = self.graph if len(nodes) == len(allowed) else self.graph[nodes][:, nodes]
@@ -106,24 +86,13 @@ class PathRegion:
 
 @dataclass(frozen=True, eq=False)
 class ShortestPaths:
-    """Shortest paths from one point to the rows of a region.
+    """Shortest paths from one point to the rows of a region."""
 
-    Attributes
-    ----------
-    costs
-        ``(m,)``, the cost of the path to each row; infinite where there is none.
-    nodes
-        The rows that a path may touch, by position in the region.
-    predecessor
-        For each node, the node that its path comes from; ``len(nodes)`` stands for the point.
-    node_of_row
-        For each row of the region its position among ``nodes``.
-    """
-
-    costs: Array
-    nodes: Ints
+    costs: Array  # (m,), the cost of the path to each row; infinite where there is none
+    nodes: Ints  # the rows that a path may touch, by position in the region
+    # for each node, the node that its path comes from; len(nodes) stands for the point
     predecessor: NDArray[np.int32]
-    node_of_row: Ints
+    node_of_row: Ints  # for each row of the region its position among nodes
 
     def to(self, row: int) -> list[int]:
         """Return the rows on the way to one that has a path, that one last."""
@@ -139,22 +108,13 @@ class ShortestPaths:
 
 @dataclass(frozen=True, eq=False)
 class PathRegions:
-    """All training rows, in regions.
+    """All training rows, in regions."""
 
-    Attributes
-    ----------
-    codec
-        Schema and scale, with the actions that bind the paths.
-    keys, regions
-        What the rows of each region share, ``(r, f)``, and the regions.
-    epsilon
-        The longest that an edge may be.
-    """
-
-    codec: Codec
+    codec: Codec  # schema and scale, with the actions that bind the paths
+    # keys, regions: what the rows of each region share, (r, f), and the regions
     keys: Floats
     regions: tuple[PathRegion, ...]
-    epsilon: float
+    epsilon: float  # the longest that an edge may be
 
     @classmethod
     def fit(cls, common: CommonFit, distinct: Ints, settings: FaceSettings) -> "PathRegions":
@@ -227,24 +187,12 @@ _NO_REGION_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class _RowResult:
-    """What was found for one row.
+    """What was found for one row."""
 
-    Attributes
-    ----------
-    rows
-        ``(c, f)``, the counterfactuals.
-    steps
-        The path to each counterfactual.
-    note
-        Why there are none, if there are none.
-    unfinished
-        Whether the time ran out.
-    """
-
-    rows: Array
-    steps: tuple[Array, ...] = ()
-    note: str | None = None
-    unfinished: bool = False
+    rows: Array  # (c, f), the counterfactuals
+    steps: tuple[Array, ...] = ()  # the path to each counterfactual
+    note: str | None = None  # why there are none, if there are none
+    unfinished: bool = False  # whether the time ran out
 
 
 class Face(Published[FaceSettings]):

@@ -79,24 +79,13 @@ class FaceSettings:
 
 @dataclass(frozen=True, eq=False)
 class EdgeWeights:
-    """The weight of an edge between two points.
+    """The weight of an edge between two points."""
 
-    Attributes
-    ----------
-    n_dimensions
-        How many features can move.
-    radius
-        Two points this far apart have a density of 1 between them, where no kernels are used.
-    kernels
-        ``(s, e)``, the centres of Gaussian kernels, or ``None``.
-    bandwidth
-        The bandwidth of the kernels.
-    """
-
-    n_dimensions: int
+    n_dimensions: int  # how many features can move
+    # two points this far apart have a density of 1 between them, where no kernels are used
     radius: float = 1.0
-    kernels: Array | None = None
-    bandwidth: float = 1.0
+    kernels: Array | None = None  # (s, e), the centres of Gaussian kernels, or None
+    bandwidth: float = 1.0  # the bandwidth of the kernels
 
     @classmethod
     def by_neighbours(cls, n_dimensions: int, n_points: int, k: int) -> "EdgeWeights":
@@ -188,18 +177,7 @@ def neighbour_graph(
 ) -> csr_array:
     """Return the graph in which each point is linked to its neighbours, and they to it.
 
-    Parameters
-    ----------
-    points
-        ``(m, e)``.
-    neighbours
-        ``(m, k)``, the neighbours of each point.
-    epsilon
-        Longer edges are left out.
-    weights
-        The weight of an edge.
-    one_way
-        ``(m, o)``, values that may not fall along an edge.
+    Shapes: points ``(m, e)``, neighbours ``(m, k)``, one_way ``(m, o)``.
     """
     size, k = neighbours.shape
     own = np.repeat(np.arange(size), k)

@@ -24,20 +24,12 @@ class Descent:
     Every row has an optimiser of its own, so that a row goes the same way in any batch. Adam
     scales the gradient of each number by itself; the weights of one feature's levels share a
     scale, or each step would favour all levels alike.
-
-    Attributes
-    ----------
-    task
-        The rows and their targets.
-    distance
-        Numbers over their scale; a level costs the weight that it takes from the own level.
-    loss
-        ``squared`` or ``cross_entropy``.
     """
 
-    task: Task
+    task: Task  # the rows and their targets
+    # numbers over their scale; a level costs the weight that it takes from the own level
     distance: MixedDistance
-    loss: str
+    loss: str  # squared or cross_entropy
 
     def run(
         self,
@@ -51,18 +43,7 @@ class Descent:
     ) -> Floats:
         """Return where the descents of some rows end.
 
-        Parameters
-        ----------
-        feasible
-            Where the points of these rows may go.
-        points
-            ``(a, w)``, where the descents start.
-        trade_off
-            ``(a,)``, λ of each row.
-        positions
-            ``(a,)``, the positions of the rows in the task.
-        n_steps, step_size
-            How many steps are taken, and the size of the first; it falls to zero.
+        Shapes: points ``(a, w)``, trade_off ``(a,)``, positions ``(a,)``.
         """
         zeros = np.zeros_like(points)
         adam = Adam(zeros, zeros.copy(), _MEAN_DECAY, _SQUARE_DECAY, _LEAST_ROOT)

@@ -13,17 +13,7 @@ def loss_gradient(
 ) -> Floats:
     """Return the gradient ``(n, w)`` of the loss of the target's probability.
 
-    Parameters
-    ----------
-    classifier
-        The network. Rows go in blocks of one shape, so that a row's gradient depends on the others
-        by no more than the rounding of its place among them.
-    points
-        ``(n, w)``, inputs of the network.
-    target
-        ``(n,)``, the wanted classes.
-    loss
-        ``squared``, (1 - p)², or ``cross_entropy``, -log p.
+    Shapes: target ``(n,)``.
     """
     network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
     # A probability too small for the weights' numbers still has a logarithm with a gradient, so

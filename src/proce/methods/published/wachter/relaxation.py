@@ -18,27 +18,15 @@ from proce.search import Genome
 
 @dataclass(frozen=True, eq=False)
 class RelaxedEncoding:
-    """An input encoding whose columns may hold any number, and which columns mean what.
+    """An input encoding whose columns may hold any number, and which columns mean what."""
 
-    Attributes
-    ----------
-    encoding
-        The encoding of the network, with ``w`` columns.
-    number_columns
-        ``(m,)``, the columns that hold a feature as one number.
-    weight_columns
-        ``(b, l)``, the columns of the features that have one per level. Features with fewer
-        levels are filled up with a column that does not exist, the one after the last.
-    weighted_features
-        ``(b,)``, the positions of those features in the schema.
-    span
-        ``(w,)``, how far each column goes: 1, or the last code of a level that is one number.
-    """
-
-    encoding: InputEncoding
-    number_columns: Ints
+    encoding: InputEncoding  # the encoding of the network, with w columns
+    number_columns: Ints  # (m,), the columns that hold a feature as one number
+    # (b, l), the columns of the features that have one per level. Features with fewer levels are
+    # filled up with a column that does not exist, the one after the last.
     weight_columns: Ints
-    weighted_features: Ints
+    weighted_features: Ints  # (b,), the positions of those features in the schema
+    # (w,), how far each column goes: 1, or the last code of a level that is one number
     span: Floats
 
     @classmethod
@@ -105,28 +93,15 @@ class RelaxedEncoding:
 
 @dataclass(frozen=True, eq=False)
 class FeasibleSet:
-    """The points ``(i, w)`` of a relaxed encoding that some rows may become.
+    """The points ``(i, w)`` of a relaxed encoding that some rows may become."""
 
-    Attributes
-    ----------
-    relaxed
-        The encoding, which says what the columns mean.
-    genome
-        What the rows themselves may become.
-    start
-        ``(i, w)``, the rows as they are.
-    lower, upper
-        ``(i, w)``, the bounds; the weight of a level that is not permitted is 0.
-    movable
-        ``(i, w)``, whether a column may move at all.
-    """
-
-    relaxed: RelaxedEncoding
-    genome: Genome
-    start: Floats
+    relaxed: RelaxedEncoding  # the encoding, which says what the columns mean
+    genome: Genome  # what the rows themselves may become
+    start: Floats  # (i, w), the rows as they are
+    # lower, upper: (i, w), the bounds; the weight of a level that is not permitted is 0
     lower: Floats
     upper: Floats
-    movable: Flags
+    movable: Flags  # (i, w), whether a column may move at all
 
     def take(self, rows: Ints) -> "FeasibleSet":
         """Return the feasible set of some of the rows, given by position."""

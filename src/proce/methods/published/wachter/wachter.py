@@ -148,33 +148,20 @@ class Wachter(Published[WachterSettings]):
 
 @dataclass(eq=False)
 class _TradeOffSearch:
-    """The search for the smallest λ of each row that is enough, and the nearest row so far.
+    """The search for the smallest λ of each row that is enough, and the nearest row so far."""
 
-    Attributes
-    ----------
-    trade_off
-        ``(i,)``, the λ of the next descent.
-    failed, enough
-        ``(i,)``, the largest λ that failed, 0 before the first, and the smallest that was enough,
-        infinite before the first.
-    points
-        ``(i, w)``, where the next descent starts: where the last descent that was enough ended,
-        or the last of all where none was.
-    n_tries
-        ``(i,)``, how often λ was raised before the class flipped, then how often refined.
-    done
-        ``(i,)``, whether no further λ is tried.
-    best_rows, best_distance, best_points
-        ``(i, f)``, ``(i,)`` and ``(i, w)``, the nearest row that reached the class, its distance,
-        infinite before the first, and the point that it was rounded from.
-    """
-
-    trade_off: Floats
+    trade_off: Floats  # (i,), the λ of the next descent
+    # failed, enough: (i,), the largest λ that failed, 0 before the first, and the smallest that was
+    # enough, infinite before the first
     failed: Floats
     enough: Floats
+    # (i, w), where the next descent starts: where the last descent that was enough ended, or the
+    # last of all where none was
     points: Floats
-    n_tries: Floats
-    done: Flags
+    n_tries: Floats  # (i,), how often λ was raised before the class flipped, then how often refined
+    done: Flags  # (i,), whether no further λ is tried
+    # best_rows, best_distance, best_points: (i, f), (i,) and (i, w), the nearest row that reached
+    # the class, its distance, infinite before the first, and the point that it was rounded from
     best_rows: Floats
     best_distance: Floats
     best_points: Floats
@@ -209,16 +196,7 @@ class _TradeOffSearch:
     ) -> None:
         """Take in how the descents of some rows ended, and choose their next λ.
 
-        Parameters
-        ----------
-        positions
-            ``(a,)``, the rows.
-        points, rows
-            ``(a, w)`` and ``(a, f)``, where the descents ended, and the same rounded.
-        distance
-            ``(a,)``, how far the rounded rows are; infinite where they failed.
-        settings
-            How λ grows, and how often it is tried.
+        Shapes: positions ``(a,)``, points ``(a, w)``, rows ``(a, f)``, distance ``(a,)``.
         """
         reached, trade_off = np.isfinite(distance), self.trade_off[positions]
         better = self.keep_nearest(positions, rows, distance)
