@@ -5,7 +5,7 @@ model cannot take that frame are its values put into a frame like the training r
 are exactly the same values.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
@@ -110,21 +110,36 @@ def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
     return classifier.predict_proba(codec.to_unit(raw))
 
 
-def predict_in_layout(
-    ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
-) -> Answer:
-    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
+def frames_to_try(
+    frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
+) -> Iterator[tuple[Any, bool]]:
+    """Yield a frame as it is, and in a model's own layout where it may not take that.
+
+    With each comes whether it is the last; ``same_levels`` are for models, like LightGBM and
+    XGBoost, that read levels of other dtypes as other levels.
+    """
     given = Layout.of(frame)
     differing = {name for name in layout.columns if not _same_dtype(name, given, layout)}
     numbers = {feature.name for feature in codec.schema if isinstance(feature, Continuous)}
     other_levels = same_levels and bool(differing - numbers)
     if given.library is layout.library and not other_levels:
+        yield fresh_frame(frame, layout.columns), not differing
+        if not differing:
+            return
+    yield converted(codec, frame, layout), True
+
+
+def predict_in_layout(
+    ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
+) -> Answer:
+    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
+    for given, is_last in frames_to_try(frame, codec, layout, same_levels=same_levels):
         try:
-            return ask(fresh_frame(frame, layout.columns))
+            return ask(given)
         except Exception:
-            if not differing:
+            if is_last:
                 raise
-    return ask(converted(codec, frame, layout))
+    raise AssertionError("one of the frames is the last")
 
 
 def _same_dtype(name: str, first: Layout, second: Layout) -> bool:

@@ -12,7 +12,7 @@ from proce.explanation import Counterfactuals, done_by_hand, has_moved
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.phases.ablation import ablate_actions
 from proce.methods.phases.check import FrameRows, Solution
-from proce.methods.phases.intervals import find_intervals
+from proce.methods.phases.intervals import Sides
 from proce.objective import CounterfactualProblem, EquationDoubt
 from proce.objective.doubt import judge_draws
 
@@ -36,7 +36,8 @@ def annotate(
     expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
     intervals = None
     if is_over is not None:
-        intervals = find_intervals(part, own, rows, changes, expected, is_over)
+        sides = Sides.of(part, own, rows, changes, expected)
+        intervals = sides.intervals(sides.reach(is_over))
     refits, confidence = measure_confidence(part, rows, changes)
     contributions, asked_by = ablate_actions(part, rows, changes, probabilities)
     return Counterfactuals.of(

@@ -37,35 +37,6 @@ _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
 _TOLD = -1  # instead of a position: no cell is moved from the told value
 
 
-def find_intervals(
-    problem: CounterfactualProblem,
-    frame_rows: FrameRows,
-    rows: Array,
-    changes: Array,
-    expected: Array,
-    is_over: Callable[[], bool],
-) -> Intervals:
-    """Return where the numbers that are acted on may end.
-
-    Shapes: rows, changes, expected ``(n, f)``.
-    """
-    sides = _Sides.of(problem, frame_rows, rows, changes, expected)
-    low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
-    open_ends = np.zeros(rows.shape, dtype=np.int8)
-    if len(sides) and not is_over():
-        reached = sides.reach(is_over)
-        ends = sides.values(np.maximum(reached, 0))
-        is_open = sides.far & (reached == sides.n_points)
-        known = reached >= 0
-        known &= np.roll(known, len(sides) // 2)  # the other side of the same action
-        for upward, column, flag in ((False, low, OPEN_BELOW), (True, high, OPEN_ABOVE)):
-            own = known & (sides.upward == upward)
-            cells = sides.line[own], sides.position[own]
-            column[cells] = ends[own]
-            open_ends[cells] += (is_open[own] * flag).astype(np.int8)
-    return Intervals(low, high, open_ends)
-
-
 @dataclass(frozen=True, eq=False)
 class SpreadPoints:
     """Points that are tried on some sides, and what is learned from them."""
@@ -107,6 +78,8 @@ class SpreadPoints:
 
     def learned(self, holds: Flags, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
         """Return the last point that holds and the first that does not, on all sides ``(s,)``."""
+        if not self.is_first.any():
+            return last, failed
         all_hold = np.ones_like(self.is_first)
         all_hold[self.is_first] = holds
         last, failed = last.copy(), failed.copy()
@@ -121,7 +94,7 @@ class SpreadPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class Sides:
     """The sides of all numeric actions, as columns ``(s,)``: all lower ones first."""
 
     # problem, frame_rows, rows, by_hand: the problem, the rows in the caller's frame, the
@@ -149,7 +122,7 @@ class _Sides:
         rows: Array,
         changes: Array,
         expected: Array,
-    ) -> "_Sides":
+    ) -> "Sides":
         codec = problem.codec
         acted_on = (changes == Change.ACTION) & codec.is_number & np.isfinite(expected)
         line, position = np.nonzero(acted_on)
@@ -186,64 +159,57 @@ class _Sides:
         return len(self.line)
 
     def reach(self, is_over: Callable[[], bool]) -> Ints:
-        """Return the last point ``(s,)`` up to which each side holds; -1 where not known."""
+        """Return the last point ``(s,)`` up to which each side holds; -1 where not known.
+
+        All points that were tried up to the last one hold; what was not tried to its end when the
+        time is up is not known.
+        """
         nothing = np.zeros_like(self.n_points)
+        if not len(self) or is_over():
+            return nothing - 1
         last, failed = nothing, self.n_points + 1  # the first point known not to hold
         spread = SpreadPoints.spread(self.n_points > 0, nothing, self.n_points)
-        held, holds = self._first(spread)
-        last, failed = spread.learned(holds, last, failed)
+        lines, of_side = np.unique(self.line, return_inverse=True)
+        told = lines, np.full_like(lines, _TOLD), np.zeros(len(lines))
+        first = (np.concatenate(pair) for pair in zip(told, self._cells(spread), strict=True))
+        holds, kinds = self._check(*first)
+        held = holds[of_side] & (kinds[of_side, self.position] == Change.ACTION)
+        last, failed = spread.learned(holds[len(lines) :], last, failed)
         is_short = self.n_points <= _N_EVERY
         if not is_over():
             rest = spread.rest(held & is_short, failed)
-            last, failed = self._try(rest, last, failed)
+            holds, _ = self._check(*self._cells(rest))
+            last, failed = rest.learned(holds, last, failed)
         held_far = held & ~is_short
         for _ in range(_NARROWING_ROUNDS):
             open_gap = held_far & (failed <= self.n_points) & (failed - last > 1)
             if is_over() or not open_gap.any():
                 break
             narrow = SpreadPoints.spread(open_gap, last, failed - 1, _N_NARROWING)
-            last, failed = self._try(narrow, last, failed)
+            holds, _ = self._check(*self._cells(narrow))
+            last, failed = narrow.learned(holds, last, failed)
         unsure = held_far & (failed <= self.n_points) & (last > 1)
         for _ in range(_CONFIRMING_ROUNDS):
             if is_over() or not unsure.any():
                 break
             before = failed
             again = SpreadPoints.spread(unsure, nothing, last)
-            last, failed = self._try(again, last, failed)
+            holds, _ = self._check(*self._cells(again))
+            last, failed = again.learned(holds, last, failed)
             unsure = unsure & (failed < before) & (last > 1)
         few = held_far & (last > N_SPREAD) & (last <= _N_EVERY)
         if not is_over() and few.any():
             every = SpreadPoints.spread(few, nothing, last, _N_EVERY)
-            last, failed = self._try(every, last, failed)
+            holds, _ = self._check(*self._cells(every))
+            last, failed = every.learned(holds, last, failed)
         if is_over():
             return np.full_like(last, -1)
         return np.where(held, last, -1)
 
-    def _first(self, spread: SpreadPoints) -> tuple[Flags, Flags]:
-        """Return whether the told values hold ``(s,)``, and the points that are asked about."""
-        lines, line = np.unique(self.line, return_inverse=True)
-        side, point = spread.asked
-        told = np.full_like(lines, _TOLD)
-        entries = np.concatenate([np.zeros(len(lines)), self._entries(side, point)])
-        holds, kinds = self._check(
-            np.concatenate([lines, self.line[side]]),
-            np.concatenate([told, self.position[side]]),
-            entries,
-        )
-        held = holds[line] & (kinds[line, self.position] == Change.ACTION)
-        return held, holds[len(lines) :]
-
-    def _try(self, points: SpreadPoints, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
-        """Return the last point that holds and the first that does not, with what is tried now.
-
-        All points that were tried up to the last one hold.
-        """
+    def _cells(self, points: SpreadPoints) -> tuple[Ints, Ints, Floats]:
+        """Return the counterfactual, the feature and the entry of each point asked about."""
         side, point = points.asked
-        if not len(side):
-            return last, failed
-        entries = self._entries(side, point)
-        holds, _ = self._check(self.line[side], self.position[side], entries)
-        return points.learned(holds, last, failed)
+        return self.line[side], self.position[side], self._entries(side, point)
 
     def _check(self, line: Ints, position: Ints, entries: Floats) -> tuple[Flags, NDArray[np.int8]]:
         """Return whether advice holds with one cell at another value, and what became of all cells.
@@ -251,7 +217,9 @@ class _Sides:
         Shapes: line ``(a,)``, position, entries ``(a,)``.
         """
         holds, kinds = [], []
-        for start in range(0, max(1, len(line)), _BLOCK_ROWS):
+        if not len(line):
+            return np.zeros(0, np.bool_), np.zeros((0, self.rows.shape[1]), np.int8)
+        for start in range(0, len(line), _BLOCK_ROWS):
             block = slice(start, start + _BLOCK_ROWS)
             lines, wanted, is_told = line[block], self.rows[line[block]], position[block] == _TOLD
             own = np.maximum(position[block], 0)[:, None]
@@ -269,6 +237,21 @@ class _Sides:
             holds.append(check.passed & there)
             kinds.append(changes)
         return np.concatenate(holds), np.concatenate(kinds)
+
+    def intervals(self, reached: Ints) -> Intervals:
+        """Return where the numbers that are acted on may end, given the last point of each side."""
+        low, high = np.full(self.rows.shape, np.nan), np.full(self.rows.shape, np.nan)
+        open_ends = np.zeros(self.rows.shape, dtype=np.int8)
+        ends = self.values(np.maximum(reached, 0))
+        is_open = self.far & (reached == self.n_points)
+        known = reached >= 0
+        known &= np.roll(known, len(self) // 2)  # the other side of the same action
+        for upward, column, flag in ((False, low, OPEN_BELOW), (True, high, OPEN_ABOVE)):
+            own = known & (self.upward == upward)
+            cells = self.line[own], self.position[own]
+            column[cells] = ends[own]
+            open_ends[cells] += (is_open[own] * flag).astype(np.int8)
+        return Intervals(low, high, open_ends)
 
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
