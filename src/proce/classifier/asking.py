@@ -97,9 +97,11 @@ def model_inputs(
 
 def predictor_of(classifier: Classifier) -> Callable[[Array], Array]:
     """Return what gives class probabilities ``(n, k)`` of what :func:`model_inputs` returned."""
-    if takes_frames(classifier) and not classifier.takes_units:
-        return classifier.predict_raw
-    return classifier.predict_proba
+    if not takes_frames(classifier) or classifier.takes_units:
+        return classifier.predict_proba
+    if isinstance(classifier, Adapter):  # whose predict_raw only looks whether there are rows
+        return classifier._probabilities_of_raw
+    return classifier.predict_raw
 
 
 def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
