@@ -141,7 +141,7 @@ def write_probabilities(logits: Floats, probabilities: Floats) -> None:
 
 @part
 def turn_into_softmax(logits: Floats) -> tuple[float, float]:
-    """Turn logits into their softmax; return the highest, and what all amount to over its own."""
+    """Turn logits ``(k,)`` into their softmax; return the highest, and all over its own."""
     highest, total = logits[0], 0.0
     for k in range(1, len(logits)):
         highest = logits[k] if logits[k] > highest or logits[k] != logits[k] else highest
@@ -160,7 +160,7 @@ def _coefficients(*lines: tuple[float, ...]) -> Floats:
 
 @part
 def _polynomial(value: float, coefficients: Floats) -> float:
-    """Return a polynomial whose coefficients are listed from the highest power on."""
+    """Return a polynomial of coefficients ``(p,)``, that of the highest power first."""
     total = coefficients[0]
     for place in range(1, len(coefficients)):
         total = total * value + coefficients[place]

@@ -276,7 +276,7 @@ def write_obeying(
     beyond: Floats,  # (i, f, c); written
     obeys: Flags,  # (i, c); written
 ) -> None:
-    """Write which rows obey every limit, and how far each of their cells is beyond its own.
+    """Write which rows ``(i, c)`` obey all limits, and how far cells ``(i, c, f)`` are beyond them.
 
     A row must also do with each cell what is said of it: move it, act on it or leave it. A cell may
     be off by rounding; an action that leads to an avoided level is infinitely far beyond.

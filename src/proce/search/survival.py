@@ -259,7 +259,7 @@ def nearest_crowding(losses: Floats, rank: Ints, position: Floats, crowding: Flo
 
 @part
 def _gap_around(position: Floats, size: int, s: int) -> float:
-    """Return the distance between the two nearest; of equally near ones the earlier counts."""
+    """Return how far apart the two nearest to one of positions ``(k, m)`` are; ties go early."""
     a, b = ZERO, ZERO
     gap_a, gap_b = np.inf, np.inf
     for t in range(size):
@@ -369,7 +369,7 @@ def keep_survivors(
     position: Floats | None,  # (k, m), to write to; None leaves the crowding of the paper out
     survivors: Population,
 ) -> None:
-    """Write the best candidates of each instance ``i`` by rank and crowding; copies come last.
+    """Write the best candidates ``(i, n)`` of each instance by rank and crowding; copies come last.
 
     All is done for one instance after the other, so that a pool stays in the cache.
     """

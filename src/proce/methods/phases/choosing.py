@@ -152,7 +152,7 @@ def write_choice(
     terms: _Terms,
     order: Ints,  # (i, n); written
 ) -> None:
-    """Write for each row the positions of the candidates to show; -1 behind its last.
+    """Write for each row the positions ``(i, n)`` of the candidates to show; -1 behind its last.
 
     Those that others make needless are dropped, the rest are ranked, the surest first.
     """

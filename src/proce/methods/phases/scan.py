@@ -248,7 +248,7 @@ def move_beside(
     beside: Floats,  # (n, b * m, f); written
     acts: Flags,  # (n, b * m, f); written
 ) -> None:
-    """Write every base ``b`` of each instance ``n`` with each of its moves ``m`` besides.
+    """Write every base of each instance with each of its moves besides, ``(n, b * m, f)``.
 
     A move puts a value into the feature ``moved``; where it cannot, the base stays as it is.
     """

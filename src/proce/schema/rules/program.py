@@ -252,7 +252,7 @@ def read_cells(values: Floats, is_number: bool, units: Floats) -> None:
 
 @part
 def _join(stacks: _Stacks, q: int, step: int, zero: float) -> None:
-    """Join the quantities at ``q`` and above it, for each candidate, into the one at ``q``.
+    """Join quantities ``(s, c)`` at ``q`` and above it, for each candidate, into the one at ``q``.
 
     It is NaN where the divisor is at most ``zero``, or the result too large.
     """
@@ -301,7 +301,7 @@ def _compare(stacks: _Stacks, q: int, t: int, step: int, numbers: Floats) -> Non
 
 @part
 def _join_conditions(stacks: _Stacks, t: int, step: int) -> None:
-    """Join the conditions at ``t`` and above it by ``and``, ``or`` or ``=>``, for each candidate.
+    """Join conditions ``(s, c)`` at ``t`` and above it by ``and``, ``or`` or ``=>``, for each one.
 
     What lacks to both adds up, and of two ways the shorter counts.
     """
