@@ -4,6 +4,8 @@
 # failed. 130 and 141 are the usual codes for Ctrl-C and for a pipe that was closed. Modules that
 # are slow to import are imported inside the commands.
 
+import atexit
+import gc
 import os
 import select
 import sys
@@ -32,6 +34,8 @@ _EXIT_INTERRUPTED = 130
 _EXIT_PIPE_CLOSED = 141
 
 _COMPLETION_VARIABLE = "_PROCE_COMPLETE"  # a shell sets it to ask what may complete a line
+
+atexit.register(gc.freeze)  # else Python looks through a million objects at the end, for a second
 
 app = typer.Typer(rich_markup_mode=None)
 for command in (demo, schema, discover, fit, explain, report, verify, serve):

@@ -55,7 +55,6 @@ def compile_moves(codec: Codec, rows: Array) -> None:
     equation = Additive(lambda parents: parents["amount"])
     model = StructuralCausalModel(graph, {"income": equation}, codec)
     model.propagate(wishes, np.zeros((len(rows), model.residual_size)), moved)
-    act_without_effects(codec, rows, wishes)
     values_in_frame(codec, codec.to_raw(rows), codec.layout)
 
 
@@ -80,7 +79,9 @@ def _near_two_corners(genes: Array, instances: Array) -> Evaluation:
 
 
 def main() -> None:
-    """Compile in the order in which a command needs it, as far as it does not come first."""
+    """Compile, in an order in which the command beside comes to little that is not yet there."""
+    # The search comes early: it takes longest. What is needed before the search can be had, and
+    # what the command compiles at the same moment, comes last.
     frame = pd.DataFrame(
         {"amount": [1.0, 2.0, 4.0], "income": [9.0, 3.0, 5.0], "level": ["low", "high", "low"]}
     )
@@ -88,8 +89,9 @@ def main() -> None:
     rows = np.ascontiguousarray(codec.encode(frame))
     compile_rules(codec, rows)
     compile_search_and_choice()
-    compile_limits(codec, rows)
     compile_moves(codec, rows)
+    compile_limits(codec, rows)
+    act_without_effects(codec, rows, rows[:, None])
 
 
 if __name__ == "__main__":

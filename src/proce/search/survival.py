@@ -357,15 +357,26 @@ def survive(groups: Sequence[Candidates | Population], size: int, crowding: Crow
         np.empty((i, size), np.int64),
     )
     position = None if crowding == "deb" else np.empty((k, m))
-    keep_survivors(genes, losses, violation, position, survivors)
+    apart = np.empty(m)
+    bits = _Bits(genes.view("u8"), losses.view("i8"), violation.view("i8"), apart.view("i8"))
+    keep_survivors(Candidates(genes, losses, violation), bits, apart, position, survivors)
     return survivors
+
+
+class _Bits(NamedTuple):
+    """The same memory as whole numbers; numba takes half a second to compile such a view."""
+
+    genes: Words  # (i, m, g)
+    losses: Ints  # (i, m, k)
+    violation: Ints  # (i, m)
+    crowding: Ints  # (m,)
 
 
 @kernel
 def keep_survivors(
-    genes: Floats,  # (i, m, g)
-    losses: Floats,  # (i, m, k); those of copies are written
-    violation: Floats,  # (i, m); that of copies is written
+    pool: Candidates,  # (i, m); losses and violation of copies are written
+    bits: _Bits,
+    crowding: Floats,  # (m,), to write to
     position: Floats | None,  # (k, m), to write to; None leaves the crowding of the paper out
     survivors: Population,
 ) -> None:
@@ -373,28 +384,28 @@ def keep_survivors(
 
     All is done for one instance after the other, so that a pool stays in the cache.
     """
-    _, m, k = losses.shape
-    crowding, counts, firsts = np.empty(m), np.empty(m, np.bool_), np.empty(m, np.int64)
+    _, m, k = pool.losses.shape
+    counts, firsts = np.empty(m, np.bool_), np.empty(m, np.int64)
     order, below = np.empty((k, m), np.int64), np.empty((k, m), np.int64)
     rank, size = np.empty(m, np.int64), survivors.rank.shape[1]
-    for i in range(len(genes)):
-        own_genes, own_losses, own_violation = genes[i], losses[i], violation[i]
+    for i in range(len(pool.genes)):
+        losses, violation = pool.losses[i], pool.violation[i]
         for c in range(m):
             counts[c] = True
-        drop_copies(own_genes.view(np.uint64), counts, firsts)
+        drop_copies(bits.genes[i], counts, firsts)
         for c in range(m):
             if not counts[c]:
-                own_violation[c] = np.inf
+                violation[c] = np.inf
                 for o in range(k):
-                    own_losses[c, o] = np.inf
-        objective_orders(own_losses.view(np.int64), order, below)
-        rank_feasible(own_violation, order, below, size, rank)
-        rank_infeasible(own_violation, own_violation.view(np.int64), size, rank)
+                    losses[c, o] = np.inf
+        objective_orders(bits.losses[i], order, below)
+        rank_feasible(violation, order, below, size, rank)
+        rank_infeasible(violation, bits.violation[i], size, rank)
         if position is None:
-            deb_crowding(own_losses, order, rank, crowding)
+            deb_crowding(losses, order, rank, crowding)
         else:
-            nearest_crowding(own_losses, rank, position, crowding)
-        choose(i, own_genes, own_losses, own_violation, rank, crowding.view(np.int64), survivors)
+            nearest_crowding(losses, rank, position, crowding)
+        choose(i, pool.genes[i], losses, violation, rank, bits.crowding, survivors)
 
 
 @part

@@ -197,18 +197,14 @@ def add_violations(
     values = np.empty((n_cells, n_candidates))  # in raw units
     quantity = np.empty((len(steps), n_candidates))
     missing = np.empty((len(steps), n_candidates), np.bool_)
-    to_true, to_false = np.empty_like(quantity), np.empty_like(quantity)
+    to_true, to_false = np.empty(quantity.shape), np.empty(quantity.shape)
     stacks = _Stacks(quantity, missing, to_true, to_false)
     for i in range(len(rows)):
         for r in range(n_cells):
-            f = cells[r, 1]
-            if cells[r, 0] == 1:
-                values[r] = rows[i, :, f]
-                read_cells(values[r], cells[r, 2] == 1, units[r])
-            else:
-                values[r, :1] = factual[i, f]
-                read_cells(values[r, :1], cells[r, 2] == 1, units[r])
-                values[r] = values[r, 0]
+            f, is_own = cells[r, 1], cells[r, 0] != 1
+            for c in range(n_candidates):  # numba takes a second to compile values[r] = …
+                values[r, c] = factual[i, f] if is_own else rows[i, c, f]
+            read_cells(values[r], cells[r, 2] == 1, units[r])
         q, t = -1, -1  # the tops of the stacks
         for s in range(len(steps)):
             step, cell = steps[s, 0], steps[s, 1]
