@@ -27,8 +27,8 @@ from proce.search import (
     RowStreams,
     nsga2,
 )
+from proce.search.genome import offspring
 from proce.search.survival import Candidates, survive
-from proce.search.variation import offspring
 
 N_NUMBERS, N_LEVELS, N_CATEGORICAL = 4, 7, 8
 N_GENES = N_NUMBERS + N_CATEGORICAL

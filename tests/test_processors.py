@@ -37,8 +37,8 @@ from proce.compiled.row_network import CellInput, Layer, RowNetwork
 from proce.search import Genome, NSGA2Settings, RowStreams
 from proce.search.genome import GeneKind
 from proce.search.survival import Candidates, survive
-from proce.search.variation import offspring
-from proce.streams import Purpose
+from proce.search.genome import offspring
+from proce.compiled.streams import Purpose
 
 def sum_of(*arrays):
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()

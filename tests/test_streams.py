@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from proce import streams as stream
-from proce.compiled import stream as kernels
+from proce.compiled import streams as kernels
+from proce.compiled import streams as stream
 from proce.search import Purpose, RowStreams
 
 from .compiled.parts import whole

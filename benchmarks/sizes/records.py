@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proce.benchmark.environment import describe_environment
-from proce.methods.calls.provenance import versions_in_use
+from proce.methods.calls.method import versions_in_use
 from sizes.table import Shape
 
 ROOT = Path(__file__).parents[2]

@@ -45,7 +45,7 @@ EXPLAIN = Step(
                     ),
                 ),
                 Step(
-                    "proce.methods.phases.spec",
+                    "proce.methods.phases.plan",
                     "pose: limits, rules, efforts and margin, read once",
                     (
                         Step("proce.objective.limits", "where each feature may end"),
@@ -58,25 +58,20 @@ EXPLAIN = Step(
                                 Step(
                                     "proce.objective.terms",
                                     "what needs no model, for many candidates",
-                                    (
-                                        Step(
-                                            "proce.objective.requirement",
-                                            "reached, with the margin",
-                                        ),
-                                    ),
+                                    (Step("proce.objective.limits", "reached, with the margin"),),
                                 ),
                                 Step("proce.objective.distance", "how far from the row (Eqs. 7-9)"),
                             ),
                         ),
                     ),
                 ),
-                Step("proce.methods.phases.attempts", "plan: which searches, for which rows"),
+                Step("proce.methods.phases.plan", "plan: which searches, for which rows"),
                 Step("proce.methods.phases.scan", "scan: ways of one, two, three actions"),
                 Step(
                     "proce.methods.phases.evolve",
                     "evolve",
                     (
-                        Step("proce.objective.start", "genes, and where the search starts"),
+                        Step("proce.objective.genes", "genes, and where the search starts"),
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
                     ),
                 ),
@@ -91,13 +86,12 @@ EXPLAIN = Step(
                 Step(
                     "proce.methods.phases.check",
                     "check on the model, at the values shown",
-                    (Step("proce.methods.calls.last_check", "the model and the rules again"),),
+                    (Step("proce.methods.calls.call", "the model and the rules again"),),
                 ),
-                Step("proce.methods.phases.ablation", "drop what is needless after all"),
+                Step("proce.methods.phases.prune", "drop what is needless after all"),
                 Step(
                     "proce.methods.phases.annotate",
-                    "describe: what is recorded beside the values",
-                    (Step("proce.methods.phases.intervals", "how far a number may be off"),),
+                    "describe: what is recorded beside the values, and how far they may be missed",
                 ),
                 Step(
                     "proce.methods.diagnosing.blockers",

@@ -12,7 +12,7 @@ from proce.arrays import Floats
 from proce.causal import CausalGraph
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
-from proce.schema.rules.conflict import conflict
+from proce.schema.rules.rule import conflict
 
 _RULE_WORDS = (
     'cf. x. cf.age x.age cf.income x.job cf.job cf.school x.school cf.car cf["odd name"] '

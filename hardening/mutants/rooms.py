@@ -50,14 +50,14 @@ ROOMS = {
     "search": Room(("search",), ("search",)),
     "last-check": Room(
         (
-            "methods/calls/last_check.py",
-            "methods/calls/rules.py",
-            "methods/phases/ablation.py",
+            "methods/calls/call.py",
+            "methods/calls/call.py",
+            "methods/phases/prune.py",
             "methods/phases/candidates.py",
             "methods/phases/check.py",
             "methods/phases/prune.py",
             "schema/round_trip.py",
-            "schema/shown.py",
+            "schema/round_trip.py",
         ),
         (
             "classifier/test_asking.py",

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from proce.classifier.adapters.probe import detect_output
-from proce.classifier.answer import (
+from proce.classifier.asking import (
     as_columns,
     check_probabilities,
     to_probabilities,

@@ -19,7 +19,7 @@ from proce.classifier import (
 )
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
-from proce.schema.shown import ReadFrame
+from proce.schema.round_trip import ReadFrame
 
 from ..worlds import applicants, two_classes
 

@@ -10,8 +10,8 @@ import pytest
 from proce.cli import first_use
 
 ROOMS = (
-    *("survival.", "variation.", "genome.", "convergence.", "choosing."),
-    *("program.", "requirement.", "wanted.", "terms."),
+    *("survival.", "genome.", "convergence.", "choosing."),
+    *("program.", "limits.", "genes.", "terms."),
 )
 
 

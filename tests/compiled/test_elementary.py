@@ -18,7 +18,7 @@ from proce.compiled.elementary import (
     shares_below,
     softmaxes,
 )
-from proce.streams import row_keys
+from proce.compiled.streams import row_keys
 
 from .parts import whole
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numba.core import event
 
-from proce.compiled.stream import hash_rows
+from proce.compiled.streams import hash_rows
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -81,7 +81,9 @@ def test_no_garbage_is_collected_while_a_kernel_is_compiled() -> None:
 
 
 def test_without_a_folder_for_what_is_compiled_it_is_compiled_each_time() -> None:
-    code = "from proce.compiled.stream import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    code = (
+        "from proce.compiled.streams import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    )
     code += "hash_rows(np.ones((1, 2), 'u8'), c); print(c[0])"
     environment = {**os.environ, "NUMBA_CACHE_DIR": os.devnull + "/none"}
     run = [sys.executable, "-c", code]
@@ -92,7 +94,9 @@ def test_without_a_folder_for_what_is_compiled_it_is_compiled_each_time() -> Non
 
 
 def test_what_was_compiled_and_is_damaged_is_compiled_again(tmp_path: Path) -> None:
-    code = "from proce.compiled.stream import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    code = (
+        "from proce.compiled.streams import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    )
     code += "hash_rows(np.ones((1, 2), 'u8'), c); print(c[0])"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.errors import ModelError
-from proce.latent import PrototypeIndex, prototype
+from proce.latent import PrototypeIndex, autoencoder
 
 
 def test_by_hand():
@@ -88,7 +88,7 @@ def test_queries_are_answered_in_bounded_blocks(monkeypatch):
     predicted = np.zeros(100, np.int64)
     index = PrototypeIndex(latents, predicted, classes=[0])
     whole = index.prototype(queries, 0, 5).neighbours
-    monkeypatch.setattr(prototype, "_BLOCK_BYTES", 100 * 4 * 7)
+    monkeypatch.setattr(autoencoder, "_BLOCK_BYTES", 100 * 4 * 7)
     assert np.array_equal(index.prototype(queries, 0, 5).neighbours, whole)
 
 

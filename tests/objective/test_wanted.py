@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.objective.wanted import read_actions, read_genes
+from proce.objective.genes import read_actions, read_genes
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
 

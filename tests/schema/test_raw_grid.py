@@ -9,8 +9,7 @@ from proce.arrays import Array
 from proce.compiled.cells import on_grid
 from proce.compiled.kernel import kernel
 from proce.schema import Categorical, Codec, Continuous, Schema
-from proce.schema.codec import entries_on_step
-from proce.schema.raw_grid import on_step, raw_cells
+from proce.schema.codec import entries_on_step, on_step, raw_cells
 
 FRAME = pd.DataFrame(
     {

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 from proce.schema.codec import frame_of_raw
-from proce.schema.round_trip import values_in_frame
-from proce.schema.shown import ReadFrame
+from proce.schema.round_trip import ReadFrame, values_in_frame
 
 SCHEMA = Schema(
     [

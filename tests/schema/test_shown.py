@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from proce.schema import Codec, Continuous, Layout, Schema
-from proce.schema.shown import converted, exact_entries
+from proce.schema.round_trip import converted, exact_entries
 
 SCHEMA = Schema([Continuous("whole", step=1), Continuous("real")])
 TRAINING = pd.DataFrame({"whole": [0, 9], "real": [0.1, 0.8]})

@@ -7,8 +7,7 @@ import pytest
 
 from proce.arrays import Array
 from proce.search.convergence import front_values, tchebycheff_weights
-from proce.search.nsga2 import Evaluation, evaluate
-from proce.search.result import Archive
+from proce.search.nsga2 import Archive, Evaluation, evaluate
 from proce.search.survival import Candidates
 
 

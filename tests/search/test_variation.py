@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from proce.arrays import Array
-from proce.search import GeneKind, Genome, NSGA2Settings, Purpose, RowStreams, variation
-from proce.search.variation import offspring, random_pairs
+from proce.search import GeneKind, Genome, NSGA2Settings, Purpose, RowStreams, genome
+from proce.search.genome import offspring, random_pairs
 
 from ..compiled.parts import whole
 
 REAL, GRID, LEVEL = GeneKind
-blend, shift = whole(variation._blend), whole(variation._shift)
-tournament = whole(variation.tournament)
+blend, shift = whole(genome._blend), whole(genome._shift)
+tournament = whole(genome.tournament)
 
 
 def mixed_genome(n_instances: int) -> Genome:
@@ -268,7 +268,7 @@ def test_a_coarse_grid_moves_by_a_step_at_least():
 def pairs_of(keys, n, n_pairs):
     streams, pairs = RowStreams.of(0, keys), np.empty((len(keys), n_pairs, 2), np.int64)
     for i in range(len(keys)):
-        tournament(variation.Turn(i, streams.states[i], 3), n, pairs)
+        tournament(genome.Turn(i, streams.states[i], 3), n, pairs)
     return pairs
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from proce.explanation import Explanations
 from proce.explanation.receipts.receipt import ModelFile
-from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 
 
 @dataclass(frozen=True)

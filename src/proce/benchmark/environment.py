@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from proce.methods.calls.provenance import versions_in_use
+from proce.methods.calls.method import versions_in_use
 
 _LIBRARIES = (
     "proce",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.classifier.answer import check_probabilities
+from proce.classifier.asking import check_probabilities
 from proce.classifier.classifier import Adapter
 from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
 from proce.compiled.row_network import Layer, RowNetwork

@@ -17,7 +17,7 @@ from proce.classifier.accept import as_classifier, is_torch_module
 from proce.classifier.adapters.from_function import FunctionClassifier
 from proce.classifier.adapters.from_onnx import OnnxClassifier, open_session
 from proce.classifier.adapters.from_sklearn import SklearnClassifier, is_boosted
-from proce.classifier.answer import Output
+from proce.classifier.asking import Output
 from proce.classifier.classifier import Classifier
 from proce.classifier.encoding import EncodingName, InputEncoding
 from proce.classifier.networks import TrainedNetwork

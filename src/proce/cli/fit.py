@@ -95,7 +95,7 @@ def fit(
     compile_beside()  # before anything is loaded that takes its time
     from proce.files import require_place
     from proce.methods import ProCE
-    from proce.methods.fitting.other_models import other_models
+    from proce.methods.fitting.fitted import other_models
     from proce.schema import Codec
     from proce.schema.features.levels import shown
     from proce.schema.features.numerals import counted

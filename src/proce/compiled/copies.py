@@ -8,7 +8,7 @@ import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, Words
 from proce.compiled.kernel import kernel, part
-from proce.compiled.stream import hash_row
+from proce.compiled.streams import hash_row
 
 
 def first_of_each(rows: Floats, counts: Flags) -> Flags:

@@ -10,11 +10,11 @@ import pandas as pd
 from proce.arguments import brief, check_count, check_fields
 from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel
+from proce.compiled.streams import MAX_SEED
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
-from proce.streams import MAX_SEED
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,11 +8,13 @@ from proce.explanation.receipts.verdict import (
     receipt_files,
 )
 from proce.explanation.record.context import Context, Provenance
-from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
-from proce.explanation.record.outcome import (
+from proce.explanation.record.counterfactuals import (
     Blocker,
     Change,
+    Counterfactuals,
     Diagnosis,
+    Front,
+    Fronts,
     Outcome,
     changes_of,
     done_by_hand,

@@ -14,11 +14,12 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.compiled.copies import groups_of, rounded
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
-from proce.explanation.record.outcome import (
+from proce.explanation.record.counterfactuals import (
+    UNKNOWN_CHANGE,
     UNKNOWN_CLASS,
     Blocker,
     Change,
+    Counterfactuals,
     Diagnosis,
     count_actions,
     ways_text,

@@ -9,12 +9,13 @@ from proce.latent.autoencoder import (
     MAX_WIDTH,
     AutoEncoder,
     AutoEncoderSettings,
+    PrototypeIndex,
+    Prototypes,
     Reconstruction,
     VariationalAutoEncoder,
     VariationalSettings,
 )
 from proce.latent.judges import Judges
-from proce.latent.prototype import PrototypeIndex, Prototypes
 from proce.lazy import loader as _loader
 
 if TYPE_CHECKING:

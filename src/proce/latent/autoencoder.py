@@ -1,9 +1,13 @@
-"""Latent spaces of mixed rows: the encoder Q_phi of the paper, its decoder and embeddings.
+"""Latent spaces of mixed rows: the encoder Q_phi of the paper, its decoder, and prototypes.
 
 A variational one is conditioned on what never moves, after Pawelczyk, Broelemann and Kasneci 2020
 (arXiv:1910.09398) and the likelihoods by type of Nazabal et al. 2020: numbers are Gaussian with a
 scale of their own, levels categorical, ordinal ones too. Once learned, both are arrays;
 :mod:`proce.latent.training` learns them.
+
+A prototype is the mean latent of a row's nearest rows in the target class (Eqs. 3-5). Eq. 3 takes
+neighbours whose class is not the row's own; with more than two classes such a row need not be of
+the target class, so they are those that are *predicted* as the target.
 """
 
 import math
@@ -14,13 +18,13 @@ from functools import cached_property
 import numpy as np
 
 from proce.arguments import check_between, check_count, check_fields
-from proce.arrays import Array, Flags, Floats, Singles
+from proce.arrays import Array, Flags, Floats, Ints, Singles, blocks
 from proce.compiled.cells import CellKind
 from proce.compiled.elementary import softmaxes
 from proce.compiled.row_network import CellInput, Layer, RowNetwork
-from proce.errors import SchemaError
+from proce.errors import ModelError, SchemaError
 from proce.latent.columns import NetworkColumns
-from proce.schema import Codec
+from proce.schema import Codec, Level
 from proce.training_settings import TrainingSettings
 
 MAX_WIDTH = 10_000  # of a layer: two of them are joined by 400 MB of weights
@@ -284,3 +288,79 @@ class VariationalAutoEncoder:
         middle, last = (Layer(*part) for part in others)
         layers = [middle._replace(is_ramp=True), last]
         return RowNetwork.of([*before, *cells], bias, True, layers)
+
+
+_BLOCK_BYTES = 64 * 2**20  # of distances held at a time
+_ROUNDING_EPSILONS = 64  # machine epsilons by which the product form of a distance may be off
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """The prototypes of some rows."""
+
+    latents: Array  # ``(q, e)``, the mean latent of the neighbours (Eq. 5)
+    neighbours: Array  # ``(q, k)``, their positions among the training rows, the nearest first
+
+
+class PrototypeIndex:
+    """Training latents by predicted class, searched exactly."""
+
+    def __init__(self, latents: Array, predicted: Array, classes: Sequence[Level]) -> None:
+        self.classes = tuple(classes)
+        self._rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes))]
+        self._latents = [latents[rows] for rows in self._rows]
+        self._norms = [np.square(members).sum(-1) for members in self._latents]
+
+    @property
+    def sizes(self) -> Array:
+        """How many training rows are predicted as each class, ``(k,)``."""
+        return np.array([len(rows) for rows in self._rows])
+
+    @property
+    def members(self) -> tuple[Array, Array]:
+        """The latents ``(n, e)`` and the predicted classes ``(n,)`` that it was made of."""
+        positions, latents = np.concatenate(self._rows), np.concatenate(self._latents)
+        predicted = np.concatenate([np.full_like(rows, k) for k, rows in enumerate(self._rows)])
+        order = np.argsort(positions, kind="stable")
+        return latents[order], predicted[order]
+
+    def prototype(self, latent: Array, target: int, n_neighbours: int) -> Prototypes:
+        """Return the prototypes of latents ``(q, e)`` for a class."""
+        members, rows, norms = (part[target] for part in (self._latents, self._rows, self._norms))
+        if not len(rows):
+            raise ModelError(
+                f"no training row is predicted as {self.classes[target]!r}, so it has no prototype."
+                " Choose another target, or fit on rows that the model puts in that class."
+            )
+        count = min(n_neighbours, len(rows))
+        block = max(1, _BLOCK_BYTES // (members.itemsize * len(rows)))
+        parts = blocks(latent, block)
+        nearest = np.concatenate([_nearest(part, members, norms, count) for part in parts])
+        return Prototypes(members[nearest].mean(1), rows[nearest])
+
+
+def _nearest(queries: Array, members: Array, norms: Array, count: int) -> Ints:
+    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier."""
+    # The product form of the distance is fast but rounds. It says which members could be among the
+    # nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
+    # of the members.
+    own = np.square(queries).sum(-1, keepdims=True)  # (q, 1)
+    rough = queries @ members.T  # (q, n)
+    rough *= -2
+    rough += norms
+    rough += own
+    rounding = _ROUNDING_EPSILONS * np.finfo(rough.dtype).eps * (own + norms.max())
+    reached = np.partition(rough, count - 1, axis=1)[:, count - 1 : count]
+    possible = rough <= reached + 2 * rounding
+    nearest = np.empty((len(queries), count), np.int64)
+    for position, query in enumerate(queries):
+        candidates = np.flatnonzero(possible[position])
+        nearest[position] = nearest_of(query, members, candidates, count)
+    return nearest
+
+
+def nearest_of(query: Array, members: Array, candidates: Ints, count: int) -> Ints:
+    """Return the nearest ``(count,)`` of the candidates ``(k,)``, which are in order."""
+    offset = query.astype(np.float64) - members[candidates]  # (k, e)
+    order = np.argsort(np.square(offset).sum(-1), kind="stable")
+    return candidates[order[:count]]

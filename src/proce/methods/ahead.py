@@ -13,8 +13,8 @@ from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts
 from proce.methods.phases.polish import draw_in
 from proce.methods.phases.scan import move_beside
 from proce.objective import CallLimits, FeatureDistance, GeneMap, Requirement, chance_of
+from proce.objective.genes import read_genes
 from proce.objective.terms import Terms, obey_limits
-from proce.objective.wanted import read_genes
 from proce.schema import Codec, Rule, Schema
 from proce.schema.round_trip import values_in_frame
 from proce.schema.rules.rule import program_of

@@ -20,34 +20,33 @@ from proce.classifier import Classifier
 from proce.errors import ProceError
 from proce.explanation import Explanations, Outcome
 from proce.losses import Loss, chance_of_loss
-from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.call import Call, call_context, refuse_contradiction
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
-from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.diagnosing.diagnosis import diagnose
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.phases.ablation import drop_needless
 from proce.methods.phases.annotate import annotate
-from proce.methods.phases.attempts import Attempt, plan_attempts
 from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate_realised
 from proce.methods.phases.check import FrameRows, Solution, checked_solution, solution_of
 from proce.methods.phases.choosing import near_limit
 from proce.methods.phases.evolve import evolve, genes_of
+from proce.methods.phases.plan import Attempt, CallSpec, plan_attempts
 from proce.methods.phases.polish import consolidate, polish
-from proce.methods.phases.prune import prune
+from proce.methods.phases.prune import drop_needless, prune
 from proce.methods.phases.robustify import robustify
 from proce.methods.phases.scan import scan, scanned_alike
 from proce.methods.phases.shortlist import (
     NearestMisses,
+    TypicalRows,
     Ways,
     distance_factor,
+    learn_looks,
     most_typical,
     nearest_candidates,
     select,
+    typical_notes,
 )
-from proce.methods.phases.spec import CallSpec
-from proce.methods.phases.typical import TypicalRows, learn_looks, typical_notes
 from proce.objective import CounterfactualProblem, Query
 from proce.objective.terms import most_changes
 from proce.search import SearchProgress

@@ -13,7 +13,7 @@ from proce.methods.calls.method import ProgressCallback, closing
 from proce.methods.calls.options import Options
 from proce.methods.fitting.estimator import FittedEstimator
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.other_models import other_models
+from proce.methods.fitting.fitted import other_models
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.pipeline import ProceCall
 from proce.methods.what_if import WhatIf, what_if

@@ -12,20 +12,19 @@ import pandas as pd
 from proce.arguments import brief
 from proce.arrays import Array, cells_differ
 from proce.classifier import decide, predict_read_frame
+from proce.compiled.streams import row_keys
 from proce.errors import GraphError, SchemaError
 from proce.explanation.words.values import level_text, name_text, value_text
-from proce.methods.calls.rules import broken_rules
+from proce.methods.calls.call import broken_rules
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CallLimits, Clock
 from proce.objective.terms import find_beyond
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
-from proce.schema.codec import unit_numbers
+from proce.schema.codec import on_step, unit_numbers
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
 from proce.schema.matching import only_features
-from proce.schema.raw_grid import on_step
-from proce.schema.shown import ReadFrame
-from proce.streams import row_keys
+from proce.schema.round_trip import ReadFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

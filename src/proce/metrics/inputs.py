@@ -11,6 +11,7 @@ from proce.arrays import Array, cells_differ
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
+from proce.compiled.streams import check_seed
 from proce.errors import (
     GraphError,
     ModelError,
@@ -26,7 +27,6 @@ from proce.objective import EffectPredictor, fit_effect, has_causes
 from proce.schema import Codec, Rule, Schema
 from proce.schema.features.levels import shown
 from proce.schema.rules.dependence import Mechanism
-from proce.streams import check_seed
 
 
 @dataclass(frozen=True, eq=False)

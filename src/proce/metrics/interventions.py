@@ -12,8 +12,8 @@ from proce.causal.models.propagation import propagate
 from proce.causal.programs.program import Link
 from proce.classifier import Classifier
 from proce.objective import CallLimits, Clock, GeneMap, Requirement, genome_of, prediction_loss
+from proce.objective.genes import read_actions
 from proce.objective.limits import Limits
-from proce.objective.wanted import read_actions
 from proce.schema import Codec, Continuous
 from proce.schema.codec import entries_on_step
 from proce.schema.rules.program import RuleProgram

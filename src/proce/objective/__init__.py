@@ -9,12 +9,11 @@ from proce.objective.doubt import (
     chance_of,
 )
 from proce.objective.effects import EffectPredictor, effect_predictors, fit_effect, has_causes
+from proce.objective.genes import GeneMap, Start, gene_map_of, genome_of, initial_population
 from proce.objective.likeness import Likeness
-from proce.objective.limits import CallLimits, Limits
+from proce.objective.limits import CallLimits, Limits, Requirement
 from proce.objective.problem import CounterfactualProblem
 from proce.objective.query import Query, clamp_for_model, pose_query
-from proce.objective.requirement import Requirement
-from proce.objective.start import GeneMap, Start, gene_map_of, genome_of, initial_population
 from proce.objective.waiting import Clock
 
 __all__ = [

@@ -16,8 +16,8 @@ from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
 from proce.compiled.elementary import student_share_below
 from proce.compiled.kernel import kernel
+from proce.objective.limits import Requirement
 from proce.objective.query import Query
-from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
 
 _MAX_ROWS_KNOWN = 2000  # whose noise is kept

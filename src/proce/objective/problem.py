@@ -27,18 +27,19 @@ from proce.objective.distance import (
     printed_gap,
 )
 from proce.objective.doubt import Doubt, missing_chance
+from proce.objective.genes import GeneMap, genome_of, read_actions, read_genes
 from proce.objective.likeness import Likeness
-from proce.objective.limits import Limits
+from proce.objective.limits import Limits, Requirement
 from proce.objective.query import Query, clamp_for_model
-from proce.objective.requirement import Requirement
-from proce.objective.start import GeneMap, genome_of
 from proce.objective.terms import OwnTerms, Terms
 from proce.objective.waiting import STILL, Clock
-from proce.objective.wanted import read_actions, read_genes
 from proce.schema import Codec, Rule
 from proce.schema.rules.program import RuleProgram
 from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, Genome
+
+_MAX_ENTRY = 1e6  # unit ranges
+
 
 Mechanisms = Mapping[str, Callable[[Array], Array]]
 BoundRule = tuple[Rule, Mechanisms]

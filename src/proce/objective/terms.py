@@ -11,8 +11,7 @@ from proce.compiled.cells import is_level, is_missing, unit_gap
 from proce.compiled.kernel import kernel, part
 from proce.losses import Loss, prediction_loss
 from proce.objective.distance import DISTANCES, FeatureDistance, cost_of_gap
-from proce.objective.limits import SHOWN_ROUNDING, Limits
-from proce.objective.requirement import Requirement, add_shortfall
+from proce.objective.limits import SHOWN_ROUNDING, Limits, Requirement, add_shortfall
 from proce.schema import Codec
 
 # What is known of each feature of an instance: Limits.table, and its weight.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
     from proce.schema.features.levels import Level
     from proce.schema.frames.cells import MISSING_LEVEL
-    from proce.schema.frames.layout import Layout
+    from proce.schema.frames.frame import Layout
     from proce.schema.mixed import MixedDistance
     from proce.schema.redaction import Redaction
     from proce.schema.rules.rule import Rule
@@ -38,7 +38,7 @@ _LOCATIONS = {
     "Codec": "proce.schema.codec",
     "Continuous": "proce.schema.features.feature",
     "Feature": "proce.schema.features.feature",
-    "Layout": "proce.schema.frames.layout",
+    "Layout": "proce.schema.frames.frame",
     "Level": "proce.schema.features.levels",
     "MixedDistance": "proce.schema.mixed",
     "Ordinal": "proce.schema.features.feature",

@@ -2,9 +2,10 @@
 
 A row is a float64 vector with one entry per feature: a number on the unit range of the
 training rows (see ``scale.py``), a level as its position. NaN is a missing number, -1 a missing
-level.
+level. On the way back numbers come exactly onto their grids.
 """
 
+import math
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,14 +15,21 @@ import numpy as np
 
 from proce.arguments import brief, checked, is_number
 from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, missing_cells
+from proce.compiled.cells import nearest_count
+from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import find_level, rank_span, shown
-from proce.schema.frames.frame import require_rows
-from proce.schema.frames.layout import Layout, level_columns
-from proce.schema.matching import MatchingFrame, only_features
-from proce.schema.row_arguments import check_array, check_fit, check_parts, takes_rows
+from proce.schema.frames.frame import Layout, level_columns, require_rows
+from proce.schema.matching import (
+    MatchingFrame,
+    check_array,
+    check_fit,
+    check_parts,
+    only_features,
+    takes_rows,
+)
 from proce.schema.scale import Scale, fit_scale, raw_units, scale_map, unit_span
 from proce.schema.schema import Schema
 
@@ -208,7 +216,7 @@ class Codec:
         A number that lies on the grid of its feature's resolution, but for rounding, comes back
         exactly on that grid.
         """
-        from proce.schema.raw_grid import raw_rows
+        from proce.schema.codec import raw_rows
 
         return raw_rows(self.raw_units, rows)
 
@@ -292,7 +300,7 @@ class Codec:
     @checked(SchemaError)
     def raw_numbers(self, position: int, unit: Array) -> Array:
         """Return the values of one continuous feature in raw units."""
-        from proce.schema.raw_grid import raw_rows
+        from proce.schema.codec import raw_rows
 
         check_array("unit", unit, SchemaError)
         if not 0 <= position < len(self.schema):
@@ -335,7 +343,7 @@ def unit_numbers(codec: Codec, position: Any, raw: Any) -> Any:
 
 def entries_on_step(codec: Codec, position: int, entries: Array) -> Array:
     """Return entries of a feature; numbers on the nearest multiples of its step, if any."""
-    from proce.schema.raw_grid import on_step
+    from proce.schema.codec import on_step
 
     feature = codec.schema.features[position]
     if not isinstance(feature, Continuous) or feature.step is None:
@@ -370,3 +378,59 @@ def _is_known(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biuf"
     return is_number(value) and abs(value) <= sys.float_info.max
+
+
+# What turns the entries of a feature into raw units; see `Codec.raw_units`.
+_SPAN, _LOW, _NUMERATOR, _DENOMINATOR, _TOLERANCE = range(5)
+
+
+def raw_rows(units: Floats, rows: Array) -> Floats:
+    """Return rows ``(…, f)`` in raw units; ``units`` are ``(f, 5)``."""
+    raw = np.array(rows, np.float64, order="C")
+    put_in_raw_units(raw.reshape(math.prod(raw.shape[:-1]), raw.shape[-1]), units)
+    return raw
+
+
+def on_step(feature: Feature, raw: Array) -> Array:
+    """Return raw values of a feature; numbers on the nearest multiples of its step, if any.
+
+    They are the multiples as they would be written.
+    """
+    if not isinstance(feature, Continuous) or feature.step is None:
+        return raw
+    *units, _ = raw_units(1.0, 0.0, feature.step)
+    return raw_rows(np.array([[*units, np.inf]]), raw[..., None])[..., 0]
+
+
+def raw_cells(units: Floats, entries: Array) -> Floats:
+    """Return entries ``(n,)`` in raw units, each with ``units`` of its own ``(n, 5)``."""
+    return raw_rows(units, entries[None])[0]
+
+
+@kernel
+def put_in_raw_units(rows: Floats, units: Floats) -> None:
+    """Bring rows ``(n, f)`` into raw units ``(f, 5)``, where they are."""
+    for f in range(rows.shape[1]):
+        put_column_in_raw_units(rows[:, f], units[f])
+
+
+@part
+def put_column_in_raw_units(entries: Floats, units: Floats) -> None:
+    """Bring entries ``(n,)`` of a feature into raw units ``(5,)``, where they are.
+
+    What is next to a point of the grid is that point. Its width is a fraction: 3 / 10 is the double
+    written 0.3, and 3 * 0.1 is not. A whole number off a grid of whole numbers keeps being whole.
+    """
+    span, low, tolerance = units[_SPAN], units[_LOW], units[_TOLERANCE]
+    numerator, denominator = units[_NUMERATOR], units[_DENOMINATOR]
+    keeps_whole = numerator > denominator and denominator == 1
+    for n in range(len(entries)):
+        raw = entries[n] * span + low
+        if numerator > 0:
+            counts = raw * (denominator / numerator)
+            nearest, whole = nearest_count(counts), np.rint(raw)
+            if abs(counts - nearest) <= tolerance:
+                raw = nearest * numerator / denominator
+            elif keeps_whole and abs(raw - whole) <= tolerance:
+                raw = whole
+        entries[n] = raw

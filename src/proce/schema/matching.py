@@ -1,24 +1,26 @@
-"""A frame that fits a schema, and its columns feature by feature."""
+"""What a caller hands over against a schema: a frame, feature by feature, and arrays of rows."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 
-from proce.arrays import Floats
-from proce.errors import SchemaError, did_you_mean
+from proce.arguments import brief, checked
+from proce.arrays import Array, Floats
+from proce.errors import ProceError, SchemaError, did_you_mean
 from proce.schema.features.feature import Categorical, Continuous, Feature
 from proce.schema.features.levels import shown
-from proce.schema.frames.cells import MISSING_LEVEL
-from proce.schema.frames.frame import open_frame, read_levels, read_numbers, refuse_odd_names
-from proce.schema.frames.pandas_columns import (
+from proce.schema.frames.cells import (
+    MISSING_LEVEL,
     read_pandas_flags,
     read_pandas_levels,
     read_pandas_numbers,
 )
+from proce.schema.frames.frame import open_frame, read_levels, read_numbers, refuse_odd_names
 from proce.schema.schema import Schema
 
 
@@ -132,3 +134,84 @@ def refuse_flags(hot: Floats, feature: Feature, name_of: Callable[[int], str]) -
             f"one-hot feature {feature.name!r}: {name_of(row)} is {hot[row].tolist()} over the"
             f" columns {shown(feature.columns)}; expected a single 1 and 0 elsewhere."
         )
+
+
+_OPTIONAL = ("seen_low", "seen_high", "resolution")  # columns of a codec
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def takes_rows(
+    error: type[ProceError], *names: str
+) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
+    """Return a decorator that refuses arguments of a method that are no rows of its schema."""
+
+    def decorate(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
+        parameters = signature(method).parameters
+        places = [(list(parameters).index(name), name) for name in names]
+        optional = {name for name in names if parameters[name].default is None}
+
+        @wraps(method)
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+            given: dict[str, Any] = {
+                name: args[place] for place, name in places if place < len(args)
+            }
+            given |= {name: kwargs[name] for name in names if name in kwargs}
+            owner: Any = args[0]
+            schema = owner.schema if hasattr(owner, "schema") else owner.codec.schema
+            for name, rows in given.items():
+                if rows is not None or name not in optional:
+                    check_rows(name, rows, len(schema), error)
+            return method(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def check_rows(name: str, rows: Any, n_features: int, error: type[ProceError]) -> None:
+    """Refuse what is no array of rows ``(…, f)``."""
+    check_array(name, rows, error)
+    if rows.dtype.kind != "f":
+        raise error(f"{name} is an array of {rows.dtype}; expected floating point numbers.")
+    if not rows.ndim or rows.shape[-1] != n_features:
+        raise error(
+            f"{name} is an array of {_shape(rows)}; expected rows with an entry for each of the"
+            f" {n_features} features, such as codec.encode(frame) gives."
+        )
+
+
+def check_fit(rows: Array, error: type[ProceError], **others: Array) -> None:
+    """Refuse arrays that do not broadcast to the rows that they belong to."""
+    for name, values in others.items():
+        if values.shape == rows.shape:
+            continue
+        try:
+            np.broadcast_to(values, rows.shape)
+        except ValueError:
+            raise error(
+                f"{name} is an array of {_shape(values)}, which does not fit rows of"
+                f" {_shape(rows)}."
+            ) from None
+
+
+def check_array(name: str, values: Any, error: type[ProceError]) -> None:
+    """Refuse what is no array of real numbers."""
+    if not isinstance(values, np.ndarray):
+        raise error(f"{name} is {brief(values)}; expected a NumPy array.")
+    if values.dtype.kind not in "biuf":
+        raise error(f"{name} is {brief(values)}; expected an array of real numbers.")
+
+
+def _shape(rows: Array) -> str:
+    return " x ".join(map(str, rows.shape)) or "no dimension"
+
+
+@checked(SchemaError)
+def check_parts(schema: Schema, layout: Any, **columns: Any) -> None:
+    """Refuse what no codec can be made of; the columns are ``(f,)``."""
+    for name, column in columns.items():
+        if column is not None or name not in _OPTIONAL:
+            check_array(name, column, SchemaError)
+            if column.shape != (len(schema),):
+                raise SchemaError(f"{name} is {brief(column)}; expected a number for each feature.")

@@ -3,13 +3,20 @@
 Nothing here knows what a loss or a gene stands for.
 """
 
+from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
-from proce.search.nsga2 import Problem, nsga2
-from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
+from proce.search.nsga2 import (
+    Archive,
+    Problem,
+    SearchCallback,
+    SearchProgress,
+    SearchResult,
+    Stop,
+    nsga2,
+)
 from proce.search.settings import NSGA2Settings
 from proce.search.survival import Evaluation, Population
-from proce.streams import Purpose, RowStreams
 
 __all__ = [
     "Archive",

@@ -13,8 +13,8 @@ from proce.arrays import Array
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.equations.terms import Parents
+from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import GraphError
-from proce.streams import Purpose, RowStreams
 
 from ..programs.random_models import random_model, random_rows
 from . import slow_mechanisms as slow

@@ -11,7 +11,7 @@ import pytest
 
 from proce.explanation import Blocker, Explanations, Outcome
 from proce.explanation.html.report import page_of_rows
-from proce.explanation.record.outcome import ways_text
+from proce.explanation.record.counterfactuals import ways_text
 
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from proce.classifier import as_classifier, predict_shown
-from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
+from proce.methods.calls.call import LastCheck, as_shown, first_passed, last_check
 from proce.objective import Requirement
 from proce.schema import Codec, Continuous, Layout, Schema
 

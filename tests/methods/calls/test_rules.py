@@ -5,7 +5,7 @@ import pytest
 
 from proce.arrays import Array
 from proce.errors import RuleError
-from proce.methods.calls.rules import bind_rules, broken_rules, obey_rules, refuse_contradiction
+from proce.methods.calls.call import bind_rules, broken_rules, obey_rules, refuse_contradiction
 from proce.schema import Codec, Continuous, Schema
 
 FRAME = pd.DataFrame({"study": [0.0, 5.0, 10.0], "skill": [0.0, 5.0, 10.0], "pay": [0.0, 5, 10]})

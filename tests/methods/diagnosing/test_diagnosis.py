@@ -9,7 +9,7 @@ import pytest
 
 from proce import Explanation, ProCE
 from proce.explanation import Blocker
-from proce.explanation.record.outcome import ways_text
+from proce.explanation.record.counterfactuals import ways_text
 from proce.schema import Action, Continuous, Schema
 
 from ...worlds import SETTINGS, logistic, two_classes

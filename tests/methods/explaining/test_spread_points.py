@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.methods.phases.intervals import MAX_COUNT, SpreadPoints
+from proce.methods.phases.annotate import MAX_COUNT, SpreadPoints
 
 
 def spread(ends: list[int], n_points: int, starts: list[int] | None = None) -> SpreadPoints:

@@ -80,7 +80,7 @@ def test_what_passes_and_is_shown_agrees_with_a_loop_and_a_frame(
     frame_rows = FrameRows(np.arange(N_ROWS), call.raw, call.layout)
     found = check_candidates(problem, frame_rows, owner, rows, changes)
     with monkeypatch.context() as patch:  # then a frame is written and read again
-        patch.setattr("proce.schema.shown.values_in_frame", lambda codec, raw, layout: None)
+        patch.setattr("proce.schema.round_trip.values_in_frame", lambda codec, raw, layout: None)
         by_frame = check_candidates(problem, frame_rows, owner, rows, changes)
     for name in ("rows", "raw", "given", "is_near"):
         first, second = getattr(found.shown, name), getattr(by_frame.shown, name)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from proce import ProCE, SearchSettings
-from proce.methods.phases.attempts import FIRST, Attempt
+from proce.methods.phases.plan import FIRST, Attempt
 from proce.schema import Action, Categorical, Continuous, Schema
 
 from ...worlds import QUICK, two_classes

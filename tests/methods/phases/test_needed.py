@@ -26,7 +26,7 @@ from proce.explanation import done_by_hand
 from proce.explanation.record.counterfactuals import SURE
 from proce.losses import Loss
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.phases.spec import CallSpec
+from proce.methods.phases.plan import CallSpec
 from proce.methods.what_if import what_if
 from proce.objective.doubt import missing_chances
 

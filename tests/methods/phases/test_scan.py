@@ -8,8 +8,8 @@ import pytest
 
 from proce import ProCE
 from proce.methods.calls.options import Options
+from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.scan import scan, scanned_alike
-from proce.methods.phases.spec import CallSpec
 from proce.objective import CounterfactualProblem
 from proce.schema import Continuous, Schema
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.explanation import Fronts
-from proce.methods.phases.ablation import passed_when_shortened
+from proce.methods.phases.prune import passed_when_shortened
 from proce.methods.phases.shortlist import Shortlist
 
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from proce import Progress
+from proce.compiled.streams import RowStreams, row_keys
 from proce.latent import VariationalSettings
 from proce.methods import Cchvae, CchvaeSettings
 from proce.schema import Action
-from proce.streams import RowStreams, row_keys
 from proce.training_settings import TrainingSettings
 
 from ...worlds import SCHEMA, bank, never, people, refused

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proce.schema.frames.frame import open_frame, read_levels, read_numbers
-from proce.schema.frames.pandas_columns import (
+from proce.schema.frames.cells import (
     LevelColumn,
     pandas_column,
     read_pandas_levels,
     read_pandas_numbers,
 )
+from proce.schema.frames.frame import open_frame, read_levels, read_numbers
 
 NUMERIC = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
 TEXTS = ("low", "mid", "high")

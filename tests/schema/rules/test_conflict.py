@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
-from proce.schema.rules.conflict import MAX_PROGRAMS, conflict
+from proce.schema.rules.rule import MAX_PROGRAMS, conflict
 
 FRAME = pd.DataFrame(
     {

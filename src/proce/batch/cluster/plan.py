@@ -18,7 +18,7 @@ from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError
 from proce.explanation import Explanations
 from proce.explanation.record.view import View
-from proce.methods.calls.provenance import own_version
+from proce.methods.calls.method import own_version
 from proce.schema import Continuous
 
 PIECE_ROWS = 16_384  # explained by one task, and written as one part

@@ -20,7 +20,7 @@ from proce.batch.tables import as_table, doubts, tally
 from proce.errors import FileError, ProceError, WorkerError
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.record.view import View
-from proce.methods.calls.provenance import own_version
+from proce.methods.calls.method import own_version
 
 _METADATA_KEY = b"proce"
 

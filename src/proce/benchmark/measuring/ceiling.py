@@ -11,8 +11,8 @@ from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Counterfactuals, Explanations, Outcome, changes_of
 from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.method import hash_of_rows
 from proce.methods.calls.options import Options
-from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.published.recording import losses_by_gower
 from proce.metrics.ceiling import find_ways
 from proce.objective import CallLimits

@@ -26,9 +26,9 @@ from proce.causal.discovery.resampling import (
 )
 from proce.causal.discovery.rows import complete_rows, standardised, varying
 from proce.causal.graphs.dag import Dag, Edge, Origin
+from proce.compiled.streams import MAX_SEED
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Schema
-from proce.streams import MAX_SEED
 
 _MAX_RESAMPLES = 1_000_000
 ALPHAS = {"direct_lingam": 0.001, "pc": 0.01, "ges": None}

@@ -9,7 +9,7 @@ from proce.causal.equations.mechanism import (
 from proce.causal.equations.terms import Parents
 from proce.causal.graph import CausalGraph
 from proce.schema import Schema
-from proce.schema.raw_grid import on_step
+from proce.schema.codec import on_step
 
 
 def generate(

@@ -226,6 +226,6 @@ def _asked(program: Program, outcome: Outcome, place: int, rows: Array, noise: A
 def _array(array: Array, shape: tuple[int, ...]) -> Array:
     """Return an array as a contiguous one of flags or doubles, of some shape with as many cells."""
     dtype = np.bool_ if array.dtype == np.bool_ else np.float64
-    whole = np.ascontiguousarray(array, dtype)
+    whole: Array = np.ascontiguousarray(array, dtype)
     # What was broadcast may not be written, and kernels would be compiled once more for it.
     return (whole if whole.flags.writeable else whole.copy()).reshape(shape)

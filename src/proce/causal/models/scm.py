@@ -27,11 +27,11 @@ from proce.causal.graph import CausalGraph
 from proce.causal.models import propagation
 from proce.causal.models.propagation import Actions, Tolerances
 from proce.causal.programs.program import EFFECT, Link, Program, program_of
+from proce.compiled.streams import Purpose, RowStreams, check_seed
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Level
 from proce.schema.codec import unit_numbers
-from proce.schema.row_arguments import check_array, check_rows, takes_rows
-from proce.streams import Purpose, RowStreams, check_seed
+from proce.schema.matching import check_array, check_rows, takes_rows
 
 _WHOLE = (np.int64, np.int32, np.int16, np.int8, np.uint8)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, probe_rows
-from proce.classifier.answer import (
+from proce.classifier.asking import (
     Output,
     as_columns,
     check_probabilities,
     count_classes,
+    predict_in_layout,
     translate_errors,
 )
-from proce.classifier.asking import predict_in_layout
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.schema import Codec
 from proce.schema.codec import frame_of_raw

@@ -12,7 +12,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
-from proce.classifier.answer import (
+from proce.classifier.asking import (
     Output,
     as_columns,
     check_probabilities,
@@ -25,7 +25,7 @@ from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, Mod
 from proce.schema import Codec, Level
 from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import level_key, shown
-from proce.schema.shown import converted
+from proce.schema.round_trip import converted
 
 NAME = "the ONNX model"
 Inputs = dict[str, Any]

@@ -17,8 +17,13 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import check_answers, probe_rows
-from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
-from proce.classifier.asking import frames_to_try
+from proce.classifier.asking import (
+    as_columns,
+    check_probabilities,
+    count_classes,
+    frames_to_try,
+    translate_errors,
+)
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout

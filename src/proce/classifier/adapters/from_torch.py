@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from proce.arguments import kind_name
 from proce.arrays import Array, Floats
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
-from proce.classifier.answer import (
+from proce.classifier.asking import (
     Output,
     check_probabilities,
     check_shape,

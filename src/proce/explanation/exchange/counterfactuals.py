@@ -17,12 +17,13 @@ from proce.explanation.exchange.values import (
 )
 from proce.explanation.exchange.wire import WireChange, WireCounterfactual
 from proce.explanation.record.counterfactuals import (
+    CHANGES,
     NO_RULE,
     OPEN_END_WORDS,
     UNKNOWN_COUNT,
+    Change,
     Counterfactuals,
 )
-from proce.explanation.record.outcome import CHANGES, Change
 from proce.explanation.record.rows import ExplainedRows
 from proce.explanation.words.cells import ChangedCells
 from proce.losses import LOSS_NAMES

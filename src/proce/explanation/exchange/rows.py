@@ -20,12 +20,14 @@ from proce.explanation.exchange.values import (
 )
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts, Notes
-from proce.explanation.record.outcome import (
+from proce.explanation.record.counterfactuals import (
     CHANGE_LETTERS,
+    UNKNOWN_CHANGE,
     UNKNOWN_CLASS,
     Blocker,
     Diagnosis,
+    Fronts,
+    Notes,
     Outcome,
 )
 from proce.explanation.record.rows import ExplainedRows

@@ -15,7 +15,7 @@ from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
 from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
-from proce.schema.shown import exact_entries
+from proce.schema.round_trip import exact_entries
 
 _MISSING_KEY, _NO_LEVEL = ("missing", None), ("list or object", None)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proce.explanation.html.blocks import render
-from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.counterfactuals import Outcome
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.row_view import RowView, WayView, row_views
 from proce.explanation.words.decision import OUTCOME_WORDS

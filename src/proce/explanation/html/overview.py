@@ -7,7 +7,7 @@ from typing import Any
 
 from proce.explanation.html.blocks import Bar, Column, Table
 from proce.explanation.plots.cohort import gap_text
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of

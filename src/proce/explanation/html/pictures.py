@@ -11,7 +11,7 @@ from proce.explanation.plots.changes import (
     place_on_range,
 )
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Change
 from proce.explanation.row_view import ChangeView, RowView
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.decision import aim_text, is_more_aimed_for

@@ -16,7 +16,7 @@ from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.front import plot_front
 from proce.explanation.plots.graph import graph_size, plot_graph
 from proce.explanation.record.context import Context, Provenance
-from proce.explanation.record.outcome import Change, Outcome
+from proce.explanation.record.counterfactuals import Change, Outcome
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.record.view import protected_names
 from proce.explanation.row_view import (

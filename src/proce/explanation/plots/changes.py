@@ -23,7 +23,7 @@ from proce.explanation.plots.style import (
     write_label,
 )
 from proce.explanation.record.context import N_QUANTILES, Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, plain_value, row_cells
 from proce.explanation.words.decision import then_and_now

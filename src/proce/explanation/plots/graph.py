@@ -18,7 +18,7 @@ from proce.explanation.plots.style import (
     shown_name,
 )
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change, Outcome
+from proce.explanation.record.counterfactuals import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.sentences import sentences

@@ -14,7 +14,7 @@ from typing import Any
 from proce.classifier.skops_files import model_sum
 from proce.errors import FileError, ReceiptError
 from proce.explanation.exchange.explanations_json import from_json, to_json
-from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.files import read_text
 from proce.paths import path_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal.graphs.dag import EDITED, GIVEN
-from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.schema import Codec, Continuous, Feature, Level
 from proce.schema.features.brief import cut, named
 from proce.schema.features.numerals import counted

@@ -11,8 +11,15 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.explanation.record.context import Context, Provenance
-from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts, Notes
-from proce.explanation.record.outcome import OUTCOMES, Diagnosis, Outcome
+from proce.explanation.record.counterfactuals import (
+    OUTCOMES,
+    Counterfactuals,
+    Diagnosis,
+    Front,
+    Fronts,
+    Notes,
+    Outcome,
+)
 from proce.schema import Layout
 
 

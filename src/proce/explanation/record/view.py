@@ -13,8 +13,14 @@ import numpy as np
 from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
-from proce.explanation.record.outcome import MODEL_FAILED, Diagnosis, Outcome, ways_text
+from proce.explanation.record.counterfactuals import (
+    MODEL_FAILED,
+    NO_RULE,
+    Counterfactuals,
+    Diagnosis,
+    Outcome,
+    ways_text,
+)
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRows
 from proce.schema import Codec, Redaction, Schema
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from proce.arguments import MaybeAxes, checked
 from proce.errors import SearchError
-from proce.explanation.record.outcome import Diagnosis
+from proce.explanation.record.counterfactuals import Diagnosis
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import View
 from proce.explanation.result.shown import shown_row

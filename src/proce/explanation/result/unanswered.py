@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from proce.classifier import position_of
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Diagnosis, Outcome
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Diagnosis, Outcome
 from proce.explanation.record.rows import ExplainedRowsBuilder
 from proce.explanation.result.explanations import Explanations
 from proce.explanation.words.values import one_line

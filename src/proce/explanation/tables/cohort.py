@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from proce.arrays import lower_median
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals

@@ -11,8 +11,13 @@ import pyarrow as pa
 from proce.arrays import Array, expand
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import Counterfactuals
-from proce.explanation.record.outcome import CHANGES, OUTCOMES, UNKNOWN_CLASS, Change
+from proce.explanation.record.counterfactuals import (
+    CHANGES,
+    OUTCOMES,
+    UNKNOWN_CLASS,
+    Change,
+    Counterfactuals,
+)
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import changed_cells
 from proce.losses import Loss

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from proce.errors import SearchError
-from proce.explanation.record.outcome import Outcome, count_actions
+from proce.explanation.record.counterfactuals import Outcome, count_actions
 from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text

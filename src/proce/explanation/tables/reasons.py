@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from proce.arguments import checked
 from proce.errors import SchemaError, SearchError, did_you_mean
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Change, Outcome
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.row_view import ChangeView, RowView, WayView, row_view
 from proce.explanation.tables.frames import frame_of

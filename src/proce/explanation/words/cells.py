@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from proce.arrays import Array, Floats, Ints
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
-from proce.explanation.record.outcome import CHANGES, Change
+from proce.explanation.record.counterfactuals import CHANGES, NO_RULE, Change, Counterfactuals
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Continuous, Feature, Level, MixedDistance
 

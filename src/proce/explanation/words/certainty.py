@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from proce.arrays import Flags
 from proce.causal.graphs.features import unknown_causes
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import SURE, Counterfactuals
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import SURE, Change, Counterfactuals
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import joined, name_texts

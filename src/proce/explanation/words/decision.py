@@ -3,7 +3,7 @@ across the decision.
 """
 
 from proce.classifier.classifier import deciding_chance
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import class_texts, percent, percents
 from proce.schema.features.numerals import MINUS, counted

@@ -8,8 +8,7 @@ was 7,000 before. *At least*, *at most* and *between* are said only of values th
 from collections.abc import Sequence
 
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import NO_RULE, OPEN_ABOVE, OPEN_BELOW
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import NO_RULE, OPEN_ABOVE, OPEN_BELOW, Change
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import (
     change_texts,

@@ -9,7 +9,7 @@ from typing import Literal
 from proce.causal.graphs.features import cut_edges
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import MODEL_FAILED, UNKNOWN_CLASS, Change, Outcome
+from proce.explanation.record.counterfactuals import MODEL_FAILED, UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.certainty import certainty_texts, doubt_texts, robustness_texts

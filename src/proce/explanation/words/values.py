@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from proce.arrays import GRID_TOLERANCE
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Layout, Level

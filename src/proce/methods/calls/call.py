@@ -1,16 +1,22 @@
-"""One call of any method: the rows, what the model says of them, what is wanted, and the clock."""
+"""One call of any method: the rows, what the model says of them, what is wanted, and the clock.
+
+Rules are read, bound to equations, and checked for conflicts here. Before a counterfactual is
+returned, the model is asked once more, about what is shown.
+"""
 
 import logging
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Ints
+from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, decide, predict_read_frame
 from proce.compiled.copies import groups_of, members_of
+from proce.errors import RuleError
 from proce.explanation import (
     Context,
     Diagnosis,
@@ -22,13 +28,70 @@ from proce.explanation import (
 from proce.explanation.record.rows import ExplainedRowsBuilder
 from proce.explanation.words.values import class_text, joined, name_text
 from proce.losses import target_probability
-from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.calls.method import Progress, ProgressCallback, versions_in_use
 from proce.methods.calls.options import Options
-from proce.methods.calls.provenance import versions_in_use
-from proce.objective import CallLimits, Requirement
-from proce.schema import Codec, Layout, Level
+from proce.objective import CallLimits, Requirement, effect_predictors, fit_effect
+from proce.schema import Codec, Layout, Level, Rule
 from proce.schema.matching import only_features
-from proce.schema.shown import ReadFrame
+from proce.schema.round_trip import ReadFrame, exact_entries
+from proce.schema.rules.rule import conflict, obeyed
+
+BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
+
+
+def bind_rules(
+    texts: Sequence[str],
+    codec: Codec,
+    rows: Array,
+    scm: StructuralCausalModel | None,
+    seed: int,
+) -> tuple[BoundRule, ...]:
+    """Read rules, and find or fit the equations of those with ``~>``."""
+
+    def fit_on_named_causes(rule: Rule) -> StructuralCausalModel:
+        causes, effect = rule.dependence or ((), "")
+        if not len(rows):
+            raise RuleError(
+                f"rule {rule.text!r} needs an equation of {effect!r} that is not in the graph, and"
+                " the explainer was saved without the training rows to fit it on. Save it with"
+                " rows=True, or give the rule to ProCE before it is fitted."
+            )
+        return fit_effect(causes, effect, rows, codec, seed)
+
+    rules = [Rule.parse(text, codec) for text in texts]
+    return tuple((rule, effect_predictors(rule, scm, fit_on_named_causes)) for rule in rules)
+
+
+def refuse_contradiction(rules: Sequence[BoundRule], factual: Array) -> None:
+    """Raise an error that names the rules which no counterfactual of rows ``(i, f)`` can obey."""
+    clashing = conflict([rule for rule, _ in rules], factual)
+    if len(clashing) == 1:
+        raise RuleError(
+            f"no row can obey the rule '{clashing[0]}', whatever changes. Drop it, or change it."
+        )
+    if clashing:
+        texts = [f"'{rule}'" for rule in clashing]
+        raise RuleError(
+            f"the rules {', '.join(texts[:-1])} and {texts[-1]} contradict each other: no row can"
+            f" obey {'both' if len(texts) == 2 else 'all of them'}. Drop one of them, or change it."
+        )
+
+
+def obey_rules(rules: Sequence[BoundRule], factual: Array, rows: Array) -> Array:
+    """Return which rows ``(n, f)`` obey all rules, ``(n,)``, given what they were before."""
+    passed = obeyed([rule for rule, _ in rules if rule.dependence is None], factual, rows)
+    for rule, mechanisms in rules:
+        if rule.dependence is not None:
+            passed &= rule.holds(factual, rows, mechanisms)
+    return passed
+
+
+def broken_rules(rules: Sequence[BoundRule], factual: Array, row: Array) -> tuple[str, ...]:
+    """Return the texts of the rules that a row ``(f,)`` breaks, given what it was before."""
+    return tuple(
+        bound[0].text for bound in rules if not bool(obey_rules([bound], factual[None], row[None]))
+    )
+
 
 _CUT_SHORT = "The search was ended early; more time may find better."
 _STOPPED_EARLY = "The search was stopped early; letting it run to its end may find better."
@@ -246,3 +309,94 @@ def ask_about_all(
     outcomes[lost] = Outcome.NOT_FOUND.code
     dropped = rows.dropped + np.bincount(owner[~kept], minlength=len(rows))
     return replace(rows, counterfactuals=told, outcomes=outcomes, dropped=dropped)
+
+
+_MAX_MOVE = 1e4  # unit ranges that a cell may move
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRows:
+    """Rows as a person gets them."""
+
+    # the frame that the caller gets, with which the model is asked, and what the codec reads from
+    # it
+    read: ReadFrame
+    rows: Array  # (n, f), what the codec reads from that frame, in its entries
+    # given, factual: (n, f), the rows as they were given, and those that they started from
+    given: Array
+    factual: Array
+    codec: Codec  # the features and their scale
+    # (n,), whether no cell has moved so far that columns of whole numbers may not hold it.
+    # Equations can lead anywhere; a cell that is too far stands in the frame as it was.
+    is_near: Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def raw(self) -> Array:
+        """What the codec reads from the frame, in raw units, ``(n, f)``."""
+        return self.read.raw
+
+    def told(self) -> Array:
+        """Return the rows ``(n, f)`` in entries that give the values of the frame back exactly.
+
+        They are the rows as they were given, but for numbers that the caller's dtypes cannot hold,
+        such as a half in a column of whole numbers.
+        """
+        changed = (self.raw != self.codec.to_raw(self.given)) & ~np.isnan(self.raw)
+        changed &= self.given != self.factual
+        if not bool(changed.any()):
+            return self.given
+        return np.where(changed, exact_entries(self.codec, self.raw), self.given)
+
+
+@dataclass(frozen=True, eq=False)
+class LastCheck:
+    """Which candidates are true of the model at the values and dtypes that are shown."""
+
+    passed: Array  # (n,), whether a candidate has its target and obeys the rules and the limits
+    # (n,), the probability of the target, as the model gives it for the frame that is shown
+    probabilities: Array
+    shown: ShownRows  # the candidates as the caller would get them
+
+
+def as_shown(codec: Codec, rows: Array, factual: Array, raw: Array, layout: Layout) -> ShownRows:
+    """Return rows ``(n, f)`` as they stand in a frame of the caller."""
+    is_far = np.abs(rows - factual) > _MAX_MOVE
+    near = np.where(is_far, factual, rows)
+    values = codec.raw_of_changes(near, factual, raw)
+    read = ReadFrame.holding(codec, values, layout.without_index())
+    return ShownRows(read, codec.to_unit(read.raw), near, factual, codec, ~is_far.any(-1))
+
+
+def last_check(
+    shown: ShownRows,
+    probabilities: Array,
+    allowed: Array,
+    *,
+    factual: Array,
+    target: Array,
+    requirement: Requirement,
+    rules: Sequence[BoundRule],
+) -> LastCheck:
+    """Check candidates against the model and the rules again, at the values that are shown.
+
+    Shapes: probabilities ``(n, k)``, allowed ``(n,)``, factual ``(n, f)``, target ``(n,)``.
+    """
+    if not len(shown):
+        return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)
+    passed = allowed & shown.is_near
+    passed &= requirement.is_reached(probabilities[:, None], target)[:, 0]
+    passed &= obey_rules(rules, factual, shown.rows)
+    return LastCheck(passed, target_probability(probabilities, target), shown)
+
+
+def first_passed(owner: Ints, passed: Flags, n: int) -> tuple[Ints, Ints]:
+    """Return the lines of each owner's first ``n`` that passed, and those that failed before them.
+
+    Owners ``(m,)`` ascend; of one with fewer that passed, all that failed are meant.
+    """
+    n_passed = passed.cumsum()
+    so_far = n_passed - (n_passed - passed)[np.searchsorted(owner, owner)]  # of the same owner
+    return np.flatnonzero(passed & (so_far <= n)), np.flatnonzero(~passed & (so_far < n))

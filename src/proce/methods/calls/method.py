@@ -1,11 +1,19 @@
-"""What every method offers, and how it reports its progress."""
+"""What every method offers, how it reports its progress, and of which versions and rows it was."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import hashlib
+import platform
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol, Self, runtime_checkable
 
+import numpy as np
+
 from proce.arguments import brief
+from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation import Explanations
 from proce.schema import Level
@@ -129,3 +137,30 @@ def closing(progress: ProgressCallback | None) -> Iterator[None]:
     finally:
         if isinstance(progress, ProgressBar):
             progress.close()
+
+
+_PACKAGES = ("proce", "torch", "numpy", "pandas", "scikit-learn", "numba")
+
+
+def versions_in_use(packages: Sequence[str] = _PACKAGES) -> dict[str, str]:
+    """Return the versions of Python and of some packages: by default those that compute results."""
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+def own_version() -> str:
+    """Return the version of this package."""
+    return _version("proce")
+
+
+@cache
+def _version(package: str) -> str:
+    """Return the version of a package, also of one that runs from its sources; read once."""
+    with suppress(PackageNotFoundError):
+        if found := version(package):
+            return found
+    return str(getattr(sys.modules.get(package), "__version__", "not installed"))
+
+
+def hash_of_rows(rows: Array) -> str:
+    """Return the SHA-256 sum of rows."""
+    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()

@@ -19,8 +19,8 @@ from proce.methods.calls.method import Progress
 from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits, relaxation_of
 from proce.methods.diagnosing.relaxed_search import OpenedWays, RelaxedSearch, plain_ways
 from proce.methods.phases.check import FrameRows, check_candidates
+from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.shortlist import NearestMisses, Shortlist
-from proce.methods.phases.spec import CallSpec
 from proce.objective import CounterfactualProblem
 from proce.objective.doubt import missing_chances
 from proce.schema import Action

@@ -11,17 +11,15 @@ from proce.causal import Actions
 from proce.classifier import predict_read_frame
 from proce.classifier.classifier import likeliest_other
 from proce.explanation import Blocker, Diagnosis
-from proce.explanation.record.outcome import ways_text
+from proce.explanation.record.counterfactuals import ways_text
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_text, percents
 from proce.losses import target_probability
-from proce.methods.calls.call import Call
-from proce.methods.calls.last_check import as_shown
-from proce.methods.calls.rules import broken_rules
+from proce.methods.calls.call import Call, as_shown, broken_rules
 from proce.methods.diagnosing.blockers import BlockerSearch
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.shortlist import NearestMisses
-from proce.methods.phases.spec import CallSpec
 from proce.objective import CounterfactualProblem, EquationDoubt
 from proce.objective.doubt import missing_chances
 from proce.objective.problem import are_sound

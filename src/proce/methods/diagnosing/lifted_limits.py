@@ -10,7 +10,7 @@ from proce.explanation import done_by_hand
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import joined, name_text, percent, value_text
 from proce.methods.calls.options import Options
-from proce.methods.phases.spec import CallSpec
+from proce.methods.phases.plan import CallSpec
 from proce.objective import CallLimits
 from proce.schema import Action, Codec, Continuous, Feature, Level, Schema
 from proce.schema.features.numerals import counted

@@ -16,10 +16,10 @@ from proce.losses import Loss
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate, evaluate_realised
 from proce.methods.phases.evolve import SearchedProblem
+from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.prune import prune
 from proce.methods.phases.scan import scan
 from proce.methods.phases.shortlist import change_kinds, nearest_candidates, spread
-from proce.methods.phases.spec import CallSpec
 from proce.objective import (
     CounterfactualProblem,
     Doubt,
@@ -32,7 +32,7 @@ from proce.objective.doubt import missing_chances
 from proce.objective.terms import OwnTerms, most_changes
 from proce.schema import Action
 from proce.search import SearchProgress, SearchResult, nsga2
-from proce.search.result import Stop
+from proce.search.nsga2 import Stop
 
 
 def relax(terms: CallSpec, lifted: Sequence[LiftedLimit], query: Query) -> CounterfactualProblem:

@@ -1,26 +1,22 @@
-"""What an explainer keeps of its fit, by the conventions of scikit-learn."""
+"""What an explainer keeps of its fit, and checks of how it was made, as scikit-learn has it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import is_dataclass, replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from proce.errors import NotFittedError
-from proce.methods.calls.construction import (
-    changed_parameters,
-    checked_class_labels,
-    require_fit,
-    require_parameters,
-    shown_parameters,
-)
+from proce.errors import NotFittedError, SearchError, did_you_mean
+from proce.methods.calls.call import refuse_contradiction
 from proce.methods.calls.explain_options import checked_texts
-from proce.methods.calls.rules import refuse_contradiction
-from proce.methods.fitting.fit import with_graph
+from proce.methods.fitting.fit import checked_class_labels, with_graph
 from proce.methods.fitting.fitted import FittedParts, in_mode
-from proce.schema import Rule
+from proce.schema import Rule, Schema
 from proce.schema.bulk import with_scales
+from proce.schema.features.brief import MAX_WIDTH
+from proce.schema.features.numerals import counted
 
 
 class FittedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -150,3 +146,72 @@ def _with_rules(fitted: FittedParts, rules: Any, before: Mapping[str, Any]) -> F
     bound = fitted.bind(texts)
     refuse_contradiction(bound, fitted.rows)
     return fitted.with_causes(rules=bound)
+
+
+_MAX_PARAMETER_LENGTH = 80  # characters of a parameter at a prompt
+
+
+def shown_parameters(method: BaseEstimator) -> str:
+    """Return how a method was made: the parameters that are not as by default, in brief."""
+    values = method.get_params(deep=False)
+    parts = [
+        f"{name}={_in_brief(values[name])}"
+        for name, parameter in signature(type(method).__init__).parameters.items()
+        if name in values and not _same(parameter.default, values[name])
+    ]
+    line = f"{type(method).__name__}({', '.join(parts)})"
+    if len(line) <= MAX_WIDTH:
+        return line
+    return "\n".join([f"{type(method).__name__}(", *(f"    {part}," for part in parts), ")"])
+
+
+def _in_brief(value: Any) -> str:
+    """Return a parameter on one line; of what is long its kind and its size."""
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:  # a model is the caller's, and so is how it is written
+        return f"{type(value).__name__}(…)"
+    if len(line) <= _MAX_PARAMETER_LENGTH:
+        return line
+    if isinstance(value, list | tuple | dict):
+        return f"<{type(value).__name__} of {len(value):,}>"
+    size = counted(len(value), "feature") if isinstance(value, Schema) else "…"
+    return f"{type(value).__name__}({size})"
+
+
+def require_parameters(method: BaseEstimator, names: Iterable[str]) -> None:
+    """Refuse names of parameters that a method does not have."""
+    known = method.get_params(deep=True)
+    for name in names:
+        if name not in known:
+            own = method.get_params(deep=False)
+            raise SearchError(
+                f"{type(method).__name__} has no parameter {name!r}; its parameters are"
+                f" {', '.join(own)}." + did_you_mean(name, list(own))
+            )
+
+
+def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters that are not what they were."""
+    return [name for name, value in now.items() if not _same(before.get(name), value)]
+
+
+def require_fit(method: str, changed: Sequence[str]) -> None:
+    """Refuse to go on with what was fitted under other values of some parameters."""
+    if not changed:
+        return
+    named = " and ".join(filter(None, [", ".join(changed[:-1]), changed[-1]]))
+    raise NotFittedError(
+        f"{named} of this {method} {'were' if len(changed) > 1 else 'was'} set after the fit, and"
+        " can take effect only by another: call .fit(X) again."
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same; a model is compared as an object."""
+    if one is other:
+        return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    has_value = isinstance(one, str | int | float | Schema) or is_dataclass(one)
+    return has_value and type(one) is type(other) and bool(one == other)

@@ -1,4 +1,4 @@
-"""Fit every part of ProCE on the training rows."""
+"""Check what ProCE is made with, and fit every part of it on the training rows."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from proce.arguments import brief
+from proce.arguments import brief, kind_name
 from proce.arrays import Array, blocks
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.classifier import Classifier, as_classifier, predict_in_blocks
+from proce.classifier import Classifier, as_classifier, position_of, predict_in_blocks
 from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
-from proce.errors import GraphError, SearchError, did_you_mean
+from proce.compiled.streams import check_seed
+from proce.errors import GraphError, ModelError, SchemaError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex
-from proce.methods.calls.construction import check_construction, checked_class_labels
+from proce.methods.calls.call import BoundRule, bind_rules, refuse_contradiction
 from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.calls.rules import BoundRule, bind_rules, refuse_contradiction
 from proce.methods.fitting.fitted import FittedParts, are_labels, fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings
 from proce.objective import Mode
-from proce.schema import Codec, Schema
+from proce.schema import Codec, Level, Schema
+from proce.schema.features.naming import checked_words
 from proce.schema.unguarded import unguarded_text
 from proce.training_settings import Epoch
 
@@ -250,3 +251,35 @@ def _warn_of_differences(first: Array, second: Array) -> None:
             n_different,
             float(difference.max()),
         )
+
+
+def check_construction(schema: Any, settings: Any, settings_type: type, seed: Any) -> None:
+    """Refuse a schema, settings or a seed that a method cannot be made with."""
+    if schema is not None and not isinstance(schema, Schema):
+        raise SchemaError(
+            f"schema is {kind_name(schema)}; expected proce.Schema([...]), or None to infer"
+            " it from the frame."
+        )
+    if not isinstance(settings, settings_type):
+        raise SearchError(
+            f"settings is {kind_name(settings)}; expected {settings_type.__name__}(...)."
+        )
+    check_seed(seed)
+
+
+def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, str]:
+    """Return the words for some of a model's classes, by class, in the order of the classes."""
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise ModelError(
+            f"classes is {brief(labels)}; expected words by class, such as"
+            f" {{{classes[0]!r}: 'words'}}."
+        )
+    words = {
+        position_of(label, classes): checked_words(f"classes: the label of {label!r}", text)
+        for label, text in labels.items()
+    }
+    if len(set(words.values())) < len(words):
+        raise ModelError("classes gives two classes the same words; give each its own.")
+    return {classes[position]: words[position] for position in sorted(words)}

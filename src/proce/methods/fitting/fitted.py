@@ -1,8 +1,9 @@
-"""What ProCE has learned from the training rows, and needs for a call."""
+"""What ProCE learned from the training rows, and the other models that advice may have to pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, asdict, dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -10,18 +11,19 @@ import numpy as np
 from proce.arguments import brief
 from proce.arrays import Array
 from proce.causal import Ensemble, StructuralCausalModel
-from proce.classifier import Classifier
+from proce.classifier import Classifier, as_classifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.refits import ModelRefits
-from proce.errors import SearchError, did_you_mean
+from proce.errors import ModelError, SearchError, did_you_mean
 from proce.explanation.record.context import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
-from proce.methods.calls.provenance import hash_of_rows
-from proce.methods.calls.rules import BoundRule, bind_rules
+from proce.methods.calls.call import BoundRule, bind_rules
+from proce.methods.calls.method import hash_of_rows
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, Start, gene_map_of
 from proce.schema import Codec, Level, Schema
+from proce.schema.features.levels import shown
 
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
 _MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
@@ -295,3 +297,66 @@ def fit_refits(
 def are_labels(probabilities: Array) -> Array:
     """Return flags for probabilities that leave no doubt."""
     return (probabilities == 0) | (probabilities == 1)
+
+
+N_MODELS = 20  # refits where robust= is given and models= is not
+_EXPECTED = "a list of fitted models, or how many times the model is fitted again"
+
+
+def other_models(
+    fitted: FittedParts, models: Any, threshold: float | None, *, robust: bool
+) -> tuple[Classifier, ...]:
+    """Return the other models of a call; none where nobody asks for them."""
+    if models is None:
+        if not robust:
+            return ()
+        if fitted.model_refits is None:
+            raise SearchError(
+                f"robust= needs other models, and there are none: {_why_no_refits(fitted)} Give"
+                " models=[...], a list of fitted models."
+            )
+        models = N_MODELS
+    if isinstance(models, Integral) and not isinstance(models, bool):
+        return _refits(fitted, int(models))
+    if isinstance(models, str | bytes) or not isinstance(models, Sequence):
+        raise SearchError(f"models is {models!r}; expected {_EXPECTED}.")
+    if not models:
+        raise SearchError(f"models is an empty list; expected {_EXPECTED}.")
+    return tuple(_adapt(fitted, model, at, threshold) for at, model in enumerate(models))
+
+
+def _refits(fitted: FittedParts, number: int) -> tuple[Classifier, ...]:
+    if number < 1:
+        raise SearchError(f"models is {number}; expected {_EXPECTED}, from 1 on.")
+    if fitted.model_refits is None:
+        raise SearchError(
+            f"models is {number}, but the model cannot be fitted again: {_why_no_refits(fitted)}"
+            " Or give models=[...], a list of fitted models."
+        )
+    return fitted.model_refits.first(number)
+
+
+def _why_no_refits(fitted: FittedParts) -> str:
+    from proce.classifier.refits import can_refit
+
+    if not can_refit(fitted.classifier):
+        return "the model is no estimator of scikit-learn's kind, which could be fitted again."
+    return (
+        "to fit the model again takes the labels of the training rows; call fit(X, y), or on the"
+        " command line proce fit --label COLUMN --models N."
+    )
+
+
+def _adapt(fitted: FittedParts, model: Any, at: int, threshold: float | None) -> Classifier:
+    """Return one of the given models behind the interface of the explained one."""
+    try:
+        adapted = as_classifier(model, fitted.codec, threshold)
+    except ModelError as error:
+        error.args = (f"models[{at}]: {error}",)
+        raise
+    if adapted.classes != fitted.classifier.classes:
+        raise ModelError(
+            f"models[{at}] has the classes {shown(adapted.classes)}; the model that is explained"
+            f" has {shown(fitted.classifier.classes)}. Give models of the same classes."
+        )
+    return adapted

@@ -8,9 +8,9 @@ import numpy as np
 from proce.arrays import Array, with_rows
 from proce.classifier import predict_shown
 from proce.explanation import done_by_hand, has_moved
-from proce.explanation.record.outcome import count_actions
+from proce.explanation.record.counterfactuals import count_actions
 from proce.losses import Loss
-from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
+from proce.methods.calls.call import LastCheck, as_shown, first_passed, last_check
 from proce.methods.phases.choosing import is_better
 from proce.methods.phases.shortlist import Shortlist
 from proce.objective import CounterfactualProblem

@@ -8,8 +8,8 @@ import numpy as np
 from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.phases.attempts import FIRST, Attempt
 from proce.methods.phases.candidates import CandidateBatch, naming_failing_row
+from proce.methods.phases.plan import FIRST, Attempt
 from proce.objective import CounterfactualProblem, initial_population
 from proce.search import Evaluation, SearchProgress, SearchResult, nsga2
 

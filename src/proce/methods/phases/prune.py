@@ -6,14 +6,25 @@ also needed that keeps the row near: a feature that is held, or goes less far th
 itself. In every round each action is taken back alone, which tells what it is worth, and then the
 least worth first, more and more of them together. The closest feasible candidate with fewer actions
 is kept, until no action can go.
+
+During the search the model is asked about rows on the unit range. Of what is to be shown every
+action is taken back once more, and the model is asked about the very frame that a person would get,
+so that what is said of the actions is true of what is shown. There an action without which the rest
+is less sure to work is needed too.
 """
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import Array, Flags, Floats, Ints, lowest_of_each, nth_of_owner, with_rows
+from proce.compiled.copies import groups_of, rounded
+from proce.explanation import Change, done_by_hand
+from proce.explanation.record.counterfactuals import NO_RULE
+from proce.losses import Loss, target_probability
+from proce.methods.calls.call import obey_rules
 from proce.methods.phases.candidates import (
     BLOCK_CELLS,
     CandidateBatch,
@@ -21,7 +32,11 @@ from proce.methods.phases.candidates import (
     concatenate,
     evaluate,
 )
+from proce.methods.phases.check import FrameRows, Solution, check_candidates
+from proce.methods.phases.shortlist import Shortlist, change_kinds
 from proce.objective import CounterfactualProblem
+from proce.objective.doubt import missing_chances
+from proce.objective.terms import obey_limits
 
 _MIN_SAVED = 1e-9  # of distance by an action that is taken back
 
@@ -108,3 +123,154 @@ def leave_out_more(by_hand: Flags, order: Ints) -> Flags:
     """Return what is done without the first two of the features, the first three, and so on."""
     left = np.logical_and.accumulate(leave_out_each(by_hand, order), axis=1)
     return left[:, 1:]
+
+
+def drop_needless(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    solution: Solution,
+    n: int,
+) -> Solution:
+    """Return a solution of which each row's first ``n`` candidates need all of their actions.
+
+    A candidate that holds without an action is replaced by what is left of it, or fails the check
+    where that is no advice or shown already.
+    """
+    verified = np.zeros_like(solution.check.passed)
+    while True:
+        lines = solution.lines_to_show(n)
+        lines = lines[~verified[lines]]
+        if not len(lines):
+            return solution
+        shorter = _shorten(problem, frame_rows, solution, lines)
+        verified[lines] = True
+        if shorter is not None:
+            solution, changed = shorter
+            verified[changed] = False
+
+
+def _shorten(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    solution: Solution,
+    lines: Array,
+) -> tuple[Solution, Array] | None:
+    """Return a solution with some lines replaced, and these lines; None where all are needed."""
+    shortlist, check = solution.shortlist, solution.check
+    by_hand = done_by_hand(shortlist.changes[lines])
+    which, positions = np.nonzero(by_hand & (by_hand.sum(-1) > 1)[:, None])
+    if not len(which):
+        return None
+    line, owner = lines[which], shortlist.owner[lines[which]]
+    fewer = by_hand[which]
+    fewer[np.arange(len(which)), positions] = False
+    part = problem.take(owner)  # an instance for each variant
+    realised = part.realise_by_hand(shortlist.rows[line][:, None], fewer[:, None])
+    rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+    checked = check_candidates(problem, frame_rows, owner, rows, changes)
+    can_go = checked.passed & realised.by_hand[:, 0].any(-1)
+    distance = part.final_distance(realised)[:, 0]
+    can_go &= ~ends_farther(problem, distance, shortlist.losses[line, Loss.DISTANCE])
+    if problem.likeness is not None:  # an action that makes a row more typical is not for nothing
+        told = np.stack([shortlist.rows[line], checked.shown.told()], axis=1)
+        before, after = np.moveaxis(part.typicality_loss(told), 1, 0)
+        can_go &= after <= before
+    missing = missing_chances(part, realised, can_go[:, None])[:, 0]
+    good = np.flatnonzero(can_go & (missing <= shortlist.missing[line]))
+    if not len(good):
+        return None
+    losses = part.without_doubts().score(realised).losses[:, 0]
+    best = good[lowest_of_each(line[good], distance[good])]  # the closest variant
+    replaced = line[best]
+    new: dict[str, Array] = {
+        "rows": rows[best],
+        "changes": changes[best],
+        "losses": losses[best],
+        "expected": realised.expected[best, 0],
+        "missing": missing[best],
+    }
+    columns: dict[str, Any] = {
+        name: with_rows(getattr(shortlist, name), replaced, column) for name, column in new.items()
+    }
+    shortened = replace(shortlist, **columns)
+    probabilities = with_rows(check.probabilities, replaced, checked.probabilities[best])
+    passed = passed_when_shortened(shortlist, shortened, check.passed, replaced)
+    shorter = replace(
+        solution,
+        shortlist=shortened,
+        check=replace(check, passed=passed, probabilities=probabilities),
+    )
+    return shorter, replaced
+
+
+def passed_when_shortened(
+    before: Shortlist, after: Shortlist, passed: Array, replaced: Array
+) -> Array:
+    """Return which lines ``(n,)`` pass once some were replaced, those of a row one by one.
+
+    A replaced line passes where it is advice, and where no other line of its row that passes says
+    the same: the lines before it as they are now, those behind it as they were.
+    """
+    passed, rows = passed.copy(), before.rows.copy()
+    nth = nth_of_owner(after.owner[replaced])
+    for turn in range(int(nth.max()) + 1):
+        own = replaced[nth == turn]  # one of each row at most
+        rows[own] = after.rows[own]
+        passed[own] = False
+        _, same = groups_of(np.column_stack([after.owner, rounded(rows)]))
+        is_shown = np.isin(same[own], same[passed])
+        passed[own] = np.isfinite(after.missing[own]) & ~is_shown
+    return passed
+
+
+def ablate_actions(
+    problem: CounterfactualProblem, rows: Array, changes: Array, probabilities: Array
+) -> tuple[Array, Array]:
+    """Return what each action adds to the target's probability, and the rule that asks for it.
+
+    The first result is by how much the probability falls when one action alone is taken back: the
+    other actions stay, and what follows from them comes about. It is 0 for a cell that is not acted
+    on. The second is the rule that each action or hold is there for alone, by position, and -1 for
+    none: the target would be reached and all limits kept without it, but the rule would be broken.
+
+    Shapes: rows, changes ``(n, f)``, probabilities ``(n,)``.
+    """
+    contributions = np.zeros(rows.shape, dtype=probabilities.dtype)
+    asked_by = np.full(rows.shape, NO_RULE, dtype=np.int64)
+    done = done_by_hand(changes)
+    line, position = np.nonzero(done)
+    if not len(line):
+        return contributions, asked_by
+    by_hand = done[line]
+    by_hand[np.arange(len(line)), position] = False
+    part = problem.take(line)  # an instance for each cell
+    realised = part.realise_by_hand(rows[line][:, None], by_hand[:, None])
+    broken = _first_broken(part, realised.point[:, 0])
+    blamed = broken != NO_RULE
+    any_blamed = bool(blamed.any())
+    if any_blamed:
+        moved = realised.acted_on | realised.consequence
+        shown = part.query.factual, realised.point, moved, realised.by_hand
+        blamed &= obey_limits(part.limits, part.codec, *shown, part.max_changes)[:, 0]
+    is_action = changes[line, position] == Change.ACTION
+    asked = is_action | blamed
+    point = realised.point
+    if not bool(asked.all()):
+        part, point = part.take(np.flatnonzero(asked)), point[asked]
+        line, position, broken = line[asked], position[asked], broken[asked]
+        is_action, blamed = is_action[asked], blamed[asked]
+    chances, target = part.ask(point), part.query.target
+    own = target_probability(chances[:, 0], target)
+    contributions[line, position] = np.where(is_action, (probabilities[line] - own), 0.0)
+    if any_blamed:
+        reached = problem.requirement.is_reached(chances, target)[:, 0]
+        asked_by[line, position] = np.where(blamed & reached, broken, NO_RULE)
+    return contributions, asked_by
+
+
+def _first_broken(problem: CounterfactualProblem, rows: Array) -> Array:
+    """Return the first rule that each of the rows ``(n, f)`` breaks, by position; -1 for none."""
+    broken = np.full((len(rows),), NO_RULE)
+    for position, rule in reversed(list(enumerate(problem.rules))):
+        broken[~obey_rules([rule], problem.query.factual, rows)] = position
+    return broken

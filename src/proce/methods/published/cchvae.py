@@ -11,6 +11,7 @@ import numpy as np
 
 from proce.arguments import check_count, check_fields
 from proce.arrays import Floats, blocks
+from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -19,7 +20,6 @@ from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.schema import MixedDistance
-from proce.streams import Purpose, RowStreams
 from proce.training_settings import Epoch
 
 _MAX_DECODED_AT_ONCE = 8192  # candidates; bounds memory

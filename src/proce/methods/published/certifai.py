@@ -14,6 +14,7 @@ import numpy as np
 from proce.arguments import check_between, check_count, check_fields
 from proce.arrays import Array, Floats
 from proce.compiled.copies import distinct, groups_of
+from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
@@ -21,7 +22,6 @@ from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Codec, MixedDistance
 from proce.search.genome import permitted_values
-from proce.streams import Purpose, RowStreams
 
 _MIN_DISTANCE = 1e-9  # a distance of zero would be infinitely fit
 _N_SPARE = 4  # counterfactuals beyond those asked for, in case some fail the last check

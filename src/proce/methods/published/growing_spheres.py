@@ -12,13 +12,13 @@ import numpy as np
 
 from proce.arguments import check_count
 from proce.arrays import Array, Flags, Floats, Ints, blocks
+from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Categorical, MixedDistance
-from proce.streams import Purpose, RowStreams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

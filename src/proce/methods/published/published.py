@@ -13,21 +13,17 @@ from proce.arrays import blocks
 from proce.classifier import as_classifier, predict_in_blocks
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations, Outcome
-from proce.methods.calls.call import Call
-from proce.methods.calls.construction import (
+from proce.methods.calls.call import Call, bind_rules
+from proce.methods.calls.explain_options import check_callback, checked_texts, refuse_options
+from proce.methods.calls.method import ProgressCallback, closing, hash_of_rows
+from proce.methods.calls.options import Options
+from proce.methods.fitting.estimator import (
     changed_parameters,
-    check_construction,
-    checked_class_labels,
     require_fit,
     require_parameters,
     shown_parameters,
 )
-from proce.methods.calls.explain_options import check_callback, checked_texts, refuse_options
-from proce.methods.calls.method import ProgressCallback, closing
-from proce.methods.calls.options import Options
-from proce.methods.calls.provenance import hash_of_rows
-from proce.methods.calls.rules import bind_rules
-from proce.methods.fitting.fit import warn_of_answers
+from proce.methods.fitting.fit import check_construction, checked_class_labels, warn_of_answers
 from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Codec, Level, Schema

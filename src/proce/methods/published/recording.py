@@ -9,8 +9,14 @@ from proce.classifier import predict_shown
 from proce.compiled.copies import distinct, rounded
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
-from proce.methods.calls.call import Call, call_context
-from proce.methods.calls.last_check import LastCheck, as_shown, first_passed, last_check
+from proce.methods.calls.call import (
+    Call,
+    LastCheck,
+    as_shown,
+    call_context,
+    first_passed,
+    last_check,
+)
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task

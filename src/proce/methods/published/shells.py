@@ -8,8 +8,8 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints, Words
 from proce.compiled.elementary import power, value_above
 from proce.compiled.kernel import kernel, part
-from proce.compiled.stream import lower_half, upper_half
-from proce.search.variation import another_level
+from proce.compiled.streams import lower_half, upper_half
+from proce.search.genome import another_level
 
 _HALF_STEP = 2.0**-33  # of a draw of 32 bits: the quantile of 0 would be infinite
 _LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it

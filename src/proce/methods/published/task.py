@@ -11,15 +11,14 @@ import numpy as np
 
 from proce.arrays import Array, cells_differ
 from proce.classifier import Classifier, decide, predict_changed
+from proce.compiled.streams import RowStreams, row_keys
 from proce.losses import target_probability
-from proce.methods.calls.call import Call
-from proce.methods.calls.rules import BoundRule, obey_rules
+from proce.methods.calls.call import BoundRule, Call, obey_rules
 from proce.objective import GeneMap, Limits, genome_of
+from proce.objective.genes import read_actions
 from proce.objective.terms import obey_limits
-from proce.objective.wanted import read_actions
 from proce.schema import Action, Codec, Level, Schema
 from proce.search import Genome
-from proce.streams import RowStreams, row_keys
 
 UNLIMITED = 2**62  # evaluations, where the caller set no limit
 

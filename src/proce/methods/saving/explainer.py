@@ -27,7 +27,7 @@ from proce.classifier.saved import (
     pack_classifier,
 )
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
-from proce.methods.calls.provenance import own_version, versions_in_use
+from proce.methods.calls.method import own_version, versions_in_use
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.folder import (
     array_bytes,

@@ -15,8 +15,8 @@ from proce.classifier.refits import ModelRefits
 from proce.classifier.skops_files import estimator_bytes, estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
-from proce.methods.calls.construction import checked_class_labels
-from proce.methods.calls.rules import BoundRule
+from proce.methods.calls.call import BoundRule
+from proce.methods.fitting.fit import checked_class_labels
 from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
 from proce.methods.fitting.typical import N_LOOKS, ClassLooks
 from proce.methods.saving.manifest import Manifest, SavedRule

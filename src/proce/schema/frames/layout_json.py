@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 from proce.errors import SchemaError
 from proce.schema.features.levels import Level, level_key
 from proce.schema.frames.cells import is_missing
-from proce.schema.frames.layout import Layout
+from proce.schema.frames.frame import Layout
 from proce.schema.records import RecordError, StrictRecord, union_tag
 
 _WIDTHS = (8, 16, 32, 64)

@@ -13,9 +13,8 @@ import numpy as np
 from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints
 from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
-from proce.schema.codec import Codec
+from proce.schema.codec import Codec, put_column_in_raw_units
 from proce.schema.features.feature import Continuous
-from proce.schema.raw_grid import put_column_in_raw_units
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.tree import (
     UNDEFINED_DISTANCE,

@@ -4,12 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
 
-from proce.methods.calls.explain_options import (
-    EXPLAIN_OPTIONS,
-    Bounds,
-    CausalMode,
-    OfferedPick,
-)
+from proce.methods.calls.explain_options import EXPLAIN_OPTIONS, Bounds, CausalMode, OfferedPick
 from proce.server.wire.values import (
     MAX_TEXT_LENGTH,
     Cell,

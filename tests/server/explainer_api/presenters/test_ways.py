@@ -9,7 +9,7 @@ import pytest
 from proce import Explanations
 from proce.explanation import Front
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.row_view import change_view, front_of, row_view
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Codec, Schema

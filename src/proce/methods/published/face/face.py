@@ -17,7 +17,7 @@ from proce.arrays import Array, Floats, Ints, blocks, cells_differ, expand
 from proce.compiled.copies import distinct, groups_of, members_of
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
-from proce.latent.prototype import nearest_of
+from proce.latent.autoencoder import nearest_of
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.face.graph import (

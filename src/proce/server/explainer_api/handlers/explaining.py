@@ -5,13 +5,12 @@ from typing import Any, get_args
 
 from proce.explanation import Explanations
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
-from proce.explanation.record.outcome import OUTCOMES
+from proce.explanation.record.counterfactuals import OUTCOMES
 from proce.explanation.record.view import protected_names
 from proce.explanation.words.certainty import count_less_robust, count_unsure
 from proce.methods import ProCE, Progress
 from proce.methods.calls.options import Options
-from proce.methods.fitting.fitted import resolve_mode
-from proce.methods.fitting.other_models import other_models
+from proce.methods.fitting.fitted import other_models, resolve_mode
 from proce.methods.pipeline import ProceCall
 from proce.objective import Mode
 from proce.server.explainer_api.handlers.requests import Order

@@ -20,10 +20,10 @@ from proce.batch.reading.typed import TypedColumns
 from proce.classifier import Classifier, decide, predict_read_frame
 from proce.errors import FileError, RuleError
 from proce.explanation.exchange.plain_json import finite_or_none
-from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.schema import Codec, Continuous, Level, Rule
 from proce.schema.frames.cells import is_missing
-from proce.schema.shown import ReadFrame
+from proce.schema.round_trip import ReadFrame
 from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.values import class_named, frame_of, is_missing_by_mistake

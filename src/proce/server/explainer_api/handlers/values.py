@@ -16,12 +16,12 @@ from proce.schema import Codec, Continuous, Feature, Level
 from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import find_level
 from proce.schema.frames.cells import (
+    MAX_EXACT_INTEGER,
     MISSING_LEVEL,
     is_missing_text,
     is_number_text,
     text_level_codes,
 )
-from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER
 from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.handlers.role_view import RoleView
 

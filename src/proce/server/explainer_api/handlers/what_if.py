@@ -10,7 +10,7 @@ from proce.arrays import Array
 from proce.classifier import decide, predict_read_frame
 from proce.errors import GraphError, SchemaError
 from proce.explanation import Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.instructions import consequence
 from proce.explanation.words.values import class_words
@@ -19,7 +19,7 @@ from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.what_if import WhatIf
 from proce.schema import Feature
-from proce.schema.shown import ReadFrame
+from proce.schema.round_trip import ReadFrame
 from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.values import cell, frame_of

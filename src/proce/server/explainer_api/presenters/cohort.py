@@ -6,7 +6,7 @@ from typing import Any
 
 from proce.errors import ProceError
 from proce.explanation.exchange.plain_json import finite_or_none
-from proce.explanation.record.outcome import OUTCOMES, count_actions
+from proce.explanation.record.counterfactuals import OUTCOMES, count_actions
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.tables.cohort import Tally, change_text, tallies
 from proce.explanation.tables.groups import Group, groups_of

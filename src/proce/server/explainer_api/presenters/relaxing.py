@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from proce.explanation.record.outcome import Blocker
+from proce.explanation.record.counterfactuals import Blocker
 from proce.schema import Codec, Continuous
 from proce.schema.features.levels import find_level
 from proce.server.explainer_api.handlers.role_view import RoleView

@@ -5,7 +5,7 @@ from typing import Any
 
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.counterfactuals import Change
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.row_view import (
     BlockerView,

@@ -6,7 +6,7 @@ import pytest
 
 import proce
 from proce.benchmark.environment import describe_environment
-from proce.methods.calls import provenance
+from proce.methods.calls import method
 
 
 @pytest.mark.parametrize("found", ["none", "broken"])
@@ -18,12 +18,12 @@ def test_a_source_tree_without_metadata_has_its_version(
             raise importlib.metadata.PackageNotFoundError(name)
         return None  # as Python says of metadata without a version
 
-    monkeypatch.setattr(provenance, "version", version)
-    provenance._version.cache_clear()
+    monkeypatch.setattr(method, "version", version)
+    method._version.cache_clear()
     try:
-        assert provenance.own_version() == proce.__version__
-        assert provenance.versions_in_use()["proce"] == proce.__version__
-        assert provenance.versions_in_use(["no-such-package"])["no-such-package"] == "not installed"
+        assert method.own_version() == proce.__version__
+        assert method.versions_in_use()["proce"] == proce.__version__
+        assert method.versions_in_use(["no-such-package"])["no-such-package"] == "not installed"
         assert describe_environment()["versions"]["proce"] == proce.__version__
     finally:
-        provenance._version.cache_clear()
+        method._version.cache_clear()

@@ -1,0 +1,270 @@
+"""The plan of a call: its terms, and which searches a row gets in which order.
+
+A row for which nothing is found is searched again under easier terms: with the limit on changes
+known to the search, without the margin, and over all that was seen in training rather than over the
+bulk of it. Each search goes on from where the one before ended. A row whose advice is not sure to
+work is searched a second time at once, for advice that is; one whose advice is long, for shorter
+advice. The plan is a list: its length bounds the work.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+
+from proce.arrays import Array, Flags
+from proce.classifier import Classifier, PredictionCache, TrainedNetwork
+from proce.compiled.streams import row_keys
+from proce.explanation.record.counterfactuals import SURE
+from proce.methods.calls.call import BoundRule
+from proce.methods.calls.options import Options
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.fitting.settings import SearchSettings
+from proce.methods.phases.check import Solution
+from proce.methods.phases.scan import MAX_SCANNED
+from proce.objective import (
+    CallLimits,
+    Clock,
+    CounterfactualProblem,
+    Doubt,
+    EquationDoubt,
+    Limits,
+    ModelDoubt,
+    Query,
+    Requirement,
+    Start,
+    pose_query,
+)
+from proce.schema import Codec
+
+
+@dataclass(frozen=True, eq=False)
+class CallSpec:
+    """What an explainer and the options of a call say about the search; read and checked once."""
+
+    fitted: FittedParts  # what ProCE has learned
+    limits: CallLimits  # what may move, and how far
+    rules: tuple[BoundRule, ...]  # the rules of the explainer, then those of the call
+    effort: Array  # (f,), how hard a change of each feature is
+    requirement: Requirement  # what counts as reaching the target
+    max_changes: int | None  # the most actions and holds of a counterfactual, or None
+    # the other models under which a counterfactual should keep its class
+    models: tuple[Classifier, ...] = ()
+    robust: float | None = None  # the share of these models under which it must do so, or None
+    # what the explained model has answered in this call; None where it is quicker to ask
+    answers: PredictionCache | None = None
+
+    @classmethod
+    def read(cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()) -> Self:
+        """Read the terms of a call from the explainer and the options."""
+        return cls(
+            fitted=fitted,
+            limits=CallLimits.read(fitted.codec, options.vary, options.ranges),
+            rules=(*fitted.rules, *fitted.bind(options.rules)),
+            effort=options.effort_weights(fitted.codec),
+            requirement=options.requirement(fitted.classifier, fitted.settings.margin),
+            max_changes=options.max_changes,
+            models=tuple(models),
+            robust=options.robust,
+            answers=_table_of(fitted.classifier, fitted.codec),
+        )
+
+    def without_margin(self) -> Self:
+        """Return the terms under which the decision itself is enough."""
+        return replace(self, requirement=self.requirement.without_margin())
+
+    def query(self, factual: Array, target: Array, raw: Array) -> Query:
+        """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``.
+
+        ``raw`` is the rows in raw units, as they came in.
+        """
+        fitted = self.fitted
+        return pose_query(
+            factual,
+            target,
+            row_keys(factual),
+            autoencoder=fitted.autoencoder,
+            index=fitted.index,
+            n_neighbours=fitted.settings.n_neighbours,
+            scm=fitted.scm,
+            seed=fitted.seed,
+            raw=raw,
+        )
+
+    def limits_of(self, factual: Array) -> Limits:
+        """Return what rows ``(i, f)`` may become."""
+        return self.limits.of_rows(self.fitted.codec, factual)
+
+    @property
+    def lets_wait(self) -> bool:
+        """Whether anybody may wait: the schema has a feature for it, and the call lets it move."""
+        names = self.clock.names & self.limits.varied
+        return self.fitted.settings.max_wait_years > 0 and bool(names)
+
+    def waiting_problem(self, query: Query) -> CounterfactualProblem:
+        """Return the search problem of a query in which people may also wait."""
+        max_years, codec = self.fitted.settings.max_wait_years, self.fitted.codec
+        problem = self.problem(query)
+        return replace(
+            problem,
+            clock=self.clock,
+            limits=self.clock.open(problem.limits, self.limits, codec, query.factual, max_years),
+            effort=self.clock.weigh(problem.effort, max_years),
+        )
+
+    @cached_property
+    def clock(self) -> Clock:
+        """How time moves the features that wait."""
+        return Clock.of(self.fitted.codec)
+
+    @cached_property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """The possible worlds in which advice should work, with the chance that is asked for."""
+        doubts: list[Doubt] = []
+        if self.fitted.refits is not None:
+            doubts.append(EquationDoubt.of(self.fitted.refits, SURE))
+        if self.robust is not None:
+            doubts.append(ModelDoubt.of(self.models, self.robust))
+        return tuple(doubts)
+
+    def problem(self, query: Query) -> CounterfactualProblem:
+        """Return the search problem of a query; nobody waits, and nothing is doubted."""
+        fitted = self.fitted
+        return CounterfactualProblem(
+            codec=fitted.codec,
+            classifier=fitted.classifier,
+            autoencoder=fitted.autoencoder,
+            distance=fitted.distance,
+            scm=fitted.scm,
+            query=query,
+            limits=self.limits_of(query.factual),
+            mode=fitted.mode,
+            gene_map=fitted.gene_map,
+            requirement=self.requirement,
+            rules=self.rules,
+            effort=self.effort,
+            max_changes=self.max_changes,
+            causal_weight=fitted.settings.causal_weight,
+            effect_weight=fitted.settings.effect_weight,
+            distance_form=fitted.settings.distance,
+            answers=self.answers,
+        )
+
+
+def _table_of(classifier: Classifier, codec: Codec) -> PredictionCache | None:
+    """Return an empty table of answers; none for our own networks, which answer as quickly."""
+    if isinstance(classifier, TrainedNetwork):
+        return None
+    return PredictionCache(len(codec.schema), len(classifier.classes))
+
+
+_N_SEEDS = 4  # of the attempts at a row that do not ask for more certainty
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search of some rows."""
+
+    number: int = 0  # how many attempts were made before; each draws random numbers of its own
+    # Whether the search knows the limit on changes. One that does not keeps what obeys the limit of
+    # all that it finds.
+    limited: bool = False
+    with_margin: bool = True  # whether the target must be passed by the margin
+    # whether actions may lead to all that was seen in training, not only to where most people are
+    anywhere: bool = False
+    # whether what is found must be sure to work in the possible worlds of the problem's doubts
+    surely: bool = False
+    # The rows that are searched: open, those without advice; shaky, those whose advice from the
+    # attempt before is not sure to work; long, those whose advice has many actions. What is found
+    # for the last two counts where it beats what they have.
+    whose: Literal["open", "shaky", "long"] = "open"
+    # the most actions and holds, where the attempt has a limit of its own
+    max_changes: int | None = None
+
+    def for_surer(self) -> "Attempt":
+        """Return a second attempt under the same terms, for advice that is sure to work.
+
+        The way that is sure may lead elsewhere, so that the search starts anywhere.
+        """
+        return replace(self, number=self.number + _N_SEEDS, surely=True, whose="shaky")
+
+    def start(self, usual: Start) -> Start:
+        """Return where the search of this attempt starts, given where searches start.
+
+        Where nothing was found near the row, the ways that there are may be far from it, and what
+        is lacking may lead away from them.
+        """
+        if usual == "gaussian":
+            return usual
+        return "anywhere" if self.surely or not self.with_margin else usual
+
+    def settings(self, settings: SearchSettings) -> SearchSettings:
+        """Return the settings of the search: every further attempt is shorter.
+
+        One that knows the limit on changes has few ways left to look at, and one for surer advice
+        is dear: it tries every candidate in many worlds.
+        """
+        if self.number == 0:
+            return settings
+        n_generations = settings.n_generations // (4 if self.limited or self.surely else 2)
+        return replace(settings, n_generations=max(1, n_generations))
+
+    def rows_of(
+        self, solution: Solution, is_settled: Flags, problem: CounterfactualProblem
+    ) -> Array:
+        """Return which rows of a problem and its solution this attempt is for, as positions."""
+        if self.whose == "shaky":
+            is_asked = np.full_like(is_settled, problem.asks_for_doubts)
+            return np.flatnonzero((solution.missing > 0) & (is_asked | solution.is_solved))
+        assert self.whose == "long", "who has nothing is known"
+        return np.flatnonzero(~is_settled & (solution.n_actions > MAX_SCANNED))
+
+    def counts(self, other: Solution, solution: Solution, rows: Array) -> Flags:
+        """Return where what this attempt found beats what ``rows (i,)`` of a solution have."""
+        is_better = other.is_better_than(solution, rows)
+        return (
+            is_better & (other.distance < solution.distance[rows])
+            if self.whose == "long"
+            else is_better
+        )
+
+    def pose(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
+        """Return the problem of this attempt at the rows of a problem with the limits of a call."""
+        if not self.with_margin:
+            problem = replace(problem, requirement=problem.requirement.without_margin())
+        if self.anywhere:
+            wider = limits.widened().of_rows(problem.codec, problem.query.factual)
+            problem = replace(problem, limits=wider)
+        if self.max_changes is not None:
+            problem = replace(problem, max_changes=self.max_changes)
+        return problem
+
+
+FIRST = Attempt()
+
+
+def plan_attempts(
+    problem: CounterfactualProblem, *, goes_on: bool, shortens: bool = False
+) -> list[Attempt]:
+    """Return the attempts at the rows of a problem, in their order."""
+    limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
+    if problem.clock.names:  # who waits has tried all else before
+        attempts = [Attempt(1, limited)]
+        if has_margin:
+            attempts.append(Attempt(2, limited, with_margin=False))
+    else:
+        attempts = [Attempt(limited=limited and not goes_on)]
+        if limited and goes_on:
+            attempts.append(Attempt(len(attempts), limited))
+        if has_margin:
+            attempts.append(Attempt(len(attempts), limited, with_margin=False))
+        if goes_on:
+            attempts.append(Attempt(len(attempts), limited, with_margin=False, anywhere=True))
+    if not goes_on:
+        return attempts
+    plan = [turn for attempt in attempts for turn in (attempt, attempt.for_surer())]
+    if shortens and not limited:
+        plan.insert(2, Attempt(1, limited=True, whose="long", max_changes=MAX_SCANNED))
+    return plan
