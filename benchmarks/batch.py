@@ -30,8 +30,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import proce
-from proce.causal.programs.responses import solve
 from proce.classifier import fit_network
+from proce.methods import pipeline
 
 PROCE = str(Path(sys.executable).with_name("proce"))
 
@@ -102,7 +102,7 @@ class Clock:
 def measure_parts(name: str, explainer: proce.ProCE, rows: pd.DataFrame) -> None:
     """Print what a call takes in the search, in the model's own answers elsewhere, and beside."""
     answers, searching = Clock(), Clock()
-    original, model = solve.search, explainer.fitted_.classifier
+    original, model = pipeline.evolve, explainer.fitted_.classifier
     asked = type(model)
 
     def search(*arguments: Any, **options: Any) -> Any:
@@ -114,7 +114,7 @@ def measure_parts(name: str, explainer: proce.ProCE, rows: pd.DataFrame) -> None
 
     kinds = ("_probabilities_of", "_probabilities_of_raw", "_probabilities_of_frame")
     with ExitStack() as patches:
-        patches.enter_context(mock.patch.object(solve, "search", searching.watch(search)))
+        patches.enter_context(mock.patch.object(pipeline, "evolve", searching.watch(search)))
         for kind in kinds:
             watched = answers.watch(getattr(asked, kind))
             patches.enter_context(mock.patch.object(asked, kind, watched))

@@ -63,6 +63,8 @@ class Archive:
         """Return the archive with these candidates, where they are better."""
         loss = np.where(candidates.violation <= 0, candidates.losses[..., self.by], np.inf)
         better = np.flatnonzero(loss.min(1) < self.losses[:, self.by])
+        if not len(better):
+            return self
         best = loss[better].argmin(1)
         return type(self)(
             with_rows(self.genes, better, candidates.genes[better, best]),
