@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pytest
 
-from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import LIGHT
+from proce.causal.drawing.text_fit import Font
 from proce.explanation.html.svg import picture
 
 from ..plots.cases import ODD, result_of

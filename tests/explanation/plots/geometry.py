@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from proce.causal.drawing.room import MIN_SIZE
+from proce.causal.drawing.figure_layout import MIN_SIZE
 
 _MIN_CONTRAST = 4.5  # of words on their ground, as WCAG 2.2 asks for
 _TOLERANCE = 1.0  # pixels

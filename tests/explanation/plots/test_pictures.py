@@ -15,7 +15,7 @@ import pytest
 from matplotlib.transforms import Bbox
 
 from proce.causal import CausalGraph
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.text_fit import Font
 from proce.explanation import Explanations
 
 from .cases import LONG, NAMES, ODD, result_of
@@ -156,7 +156,7 @@ def test_an_arrow_is_never_swallowed_and_a_number_is_never_cut() -> None:
 
 
 def test_letters_that_no_font_has_are_drawn_as_boxes_and_left_to_the_reader_of_a_page() -> None:
-    from proce.causal.drawing.letters import fonts_of_the_reader
+    from proce.causal.drawing.text_fit import fonts_of_the_reader
 
     private = "\ue123"  # of an area in which no letters are defined
     assert Font(9).drawable(f"a{private}b") == "a□b"

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from proce.causal.drawing.diagram import Box, Corner, Diagram
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.text_fit import Font
 from proce.causal.graphs.dag import Edge
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from proce.causal.drawing.canvas import (
     frame_of,
 )
 from proce.causal.drawing.diagram import Diagram, Size, Spacing, arrange
-from proce.causal.drawing.letters import Font, without_middle
+from proce.causal.drawing.figure_layout import MIN_SIZE, POINTS, FigureLayout
 from proce.causal.drawing.palette import LIGHT, Palette, palette_inside
-from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
+from proce.causal.drawing.text_fit import Font, without_middle
 from proce.causal.graphs.dag import Dag, Edge, sorted_pair
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def plot(
     names, diagram = _arranged(dag, edges, _NAME_LENGTHS[0])
     frame = frame_of(diagram, _SPACING.boxes)
     max_scale = 1.0 if ax is None else _MAX_SCALE
-    room = Room.of(_new_axes(frame) if ax is None else ax)
+    room = FigureLayout.of(_new_axes(frame) if ax is None else ax)
     if not dag.nodes:
         return room.write_instead(_EMPTY)
     window = room.fit_whole(title or "")

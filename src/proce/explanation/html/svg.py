@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from proce.causal.drawing.letters import fonts_of_the_reader
 from proce.causal.drawing.palette import LIGHT
+from proce.causal.drawing.text_fit import fonts_of_the_reader
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

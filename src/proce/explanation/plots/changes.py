@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.figure_layout import FigureLayout
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
-from proce.causal.drawing.room import Room
+from proce.causal.drawing.text_fit import Font
 from proce.explanation.plots.style import (
     MAX_LABEL_LENGTH,
     MAX_LINES,
@@ -54,7 +54,7 @@ _MIN_LABEL_LENGTH = 5  # characters of a value where there is least room
 def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw before and after of the recommended counterfactual."""
     ax = axes_or_new(ax)
-    room = Room.of(ax)
+    room = FigureLayout.of(ax)
     if not len(row):
         return room.write_instead(sentences(row)[0])
     cells, title = row_cells(row)[0], _contrast(row)
@@ -72,7 +72,7 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _name_ends(ax: "Axes", is_cut: bool, font: Font, room: Room) -> None:
+def _name_ends(ax: "Axes", is_cut: bool, font: Font, room: FigureLayout) -> None:
     """Write below the axes which end of the range is which."""
     ends = ["low end", "high end"] if is_cut else ["lowest", "highest"]
     if 2.5 * sum(font.width(end) for end in ends) > room.width:

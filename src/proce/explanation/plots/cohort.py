@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.figure_layout import LINE_HEIGHT, POINTS, FigureLayout
 from proce.causal.drawing.palette import Palette, palette_inside
-from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
+from proce.causal.drawing.text_fit import Font
 from proce.explanation.plots.style import (
     KIND_WORDS,
     MAX_LABEL_LENGTH,
@@ -45,7 +45,7 @@ _MIN_ALONE = 11  # characters of one that stands alone
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, waits, is held, or follows."""
     ax = axes_or_new(ax)
-    room = Room.of(ax)
+    room = FigureLayout.of(ax)
     by_feature: dict[str, list[Tally]] = {}
     for tally in tallies(result):
         by_feature.setdefault(tally.feature.name, []).append(tally)
@@ -74,7 +74,7 @@ def plot_groups(
     """Draw what the recommended counterfactuals cost in each group, and the gaps."""
     groups = groups_of(result, by)
     ax = axes_or_new(ax)
-    room = Room.of(ax)
+    room = FigureLayout.of(ax)
     if not any(group.costs for group in groups):
         return room.write_instead(_reason(result))
     grouping = "group"
@@ -124,7 +124,7 @@ def _rest(n_left_out: int) -> str:
     return f"; {n_left_out} more left out" if n_left_out else ""
 
 
-def _name_shares(ax: "Axes", font: Font, room: Room) -> None:
+def _name_shares(ax: "Axes", font: Font, room: FigureLayout) -> None:
     n_parts = 4 if room.width / 2 > 10 * font.width("100%") else 2
     shares = [part / n_parts for part in range(n_parts + 1)]
     ax.set_xticks(shares, [f"{share:.0%}" for share in shares])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.figure_layout import POINTS, FigureLayout
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
-from proce.causal.drawing.room import POINTS, Room
+from proce.causal.drawing.text_fit import Font
 from proce.explanation.plots.style import axes_or_new, plain_frame, plain_numbers
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.decision import aim_text
@@ -37,7 +37,7 @@ _N_STEPS = 12  # on a line, at which it is looked whether something is in the wa
 def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the Pareto front: distance against the probability of the target."""
     ax = axes_or_new(ax)
-    room = Room.of(ax)
+    room = FigureLayout.of(ax)
     if not len(row):
         return room.write_instead(sentences(row)[0])
     small = room.width < _SMALL_WIDTH or room.height < _SMALL_HEIGHT
@@ -101,7 +101,7 @@ def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollect
     return points
 
 
-def _scale(ax: "Axes", font: Font, room: Room) -> None:
+def _scale(ax: "Axes", font: Font, room: FigureLayout) -> None:
     plain_numbers(ax.xaxis, font, 0.6 * room.width)
     plain_numbers(ax.yaxis, font, 0.5 * room.height)
     ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.5g}%")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from proce.causal import CausalGraph
 from proce.causal.drawing.canvas import BoxLook, EdgeLook, Frame, TextLine, draw, fit_axes, frame_of
 from proce.causal.drawing.diagram import Box, Diagram, Spacing, arrange
-from proce.causal.drawing.letters import Font, without_middle
+from proce.causal.drawing.figure_layout import MIN_SIZE, POINTS, FigureLayout
 from proce.causal.drawing.palette import Palette, palette_inside
-from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
+from proce.causal.drawing.text_fit import Font, without_middle
 from proce.explanation.plots.style import (
     MAX_LABEL_LENGTH,
     arrow_text,
@@ -212,12 +212,12 @@ def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     ranked = row_cells(explanation)
     cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
     if not explanation.context.edges and not cells:
-        return Room.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
+        return FigureLayout.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
     if ax is None:
         excerpt = _natural_excerpt(explanation, cells, _LARGEST)
-        room = Room.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
+        room = FigureLayout.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
     else:
-        room = Room.of(ax)
+        room = FigureLayout.of(ax)
         size = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
         excerpt = readable_excerpt(explanation, cells, size)
     if excerpt is None:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from proce.causal.drawing.letters import Font
+from proce.causal.drawing.figure_layout import LINE_HEIGHT, POINTS, FigureLayout
 from proce.causal.drawing.palette import palette_around
-from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
+from proce.causal.drawing.text_fit import Font
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.instructions import kind_of
@@ -99,7 +99,7 @@ class Lines:
     font: Font
     two_rows: bool
 
-    def name(self, name: str, note: str, room: Room) -> str:
+    def name(self, name: str, note: str, room: FigureLayout) -> str:
         """Return the name of a line and a note on it, in one row or in two."""
         width = _NAME_SHARE * room.width
         if not self.two_rows:
@@ -111,7 +111,12 @@ class Lines:
 
 
 def lines_in(
-    room: Room, n_wanted: int, title: str, caption: str, n_below: int = 0, extra: float = 0.0
+    room: FigureLayout,
+    n_wanted: int,
+    title: str,
+    caption: str,
+    n_below: int = 0,
+    extra: float = 0.0,
 ) -> Lines:
     """Return how many of some lines have room, in the largest font that leaves none out."""
     n_lines = max(1, min(n_wanted, MAX_LINES))
@@ -211,4 +216,8 @@ def plot_first_row(
     explained = [row for row in result if len(row)]
     with_front = [row for row in explained if row.front is not None]
     rows = with_front or explained or (list(result) if len(result) == 1 else [])
-    return plot(rows[0], ax) if rows else Room.of(axes_or_new(ax)).write_instead(NOTHING_TO_DRAW)
+    return (
+        plot(rows[0], ax)
+        if rows
+        else FigureLayout.of(axes_or_new(ax)).write_instead(NOTHING_TO_DRAW)
+    )

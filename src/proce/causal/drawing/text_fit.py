@@ -1,4 +1,4 @@
-"""Letters of pictures: which fonts have them, how wide they are, and how a text is made to fit."""
+"""How a text of a picture is made to fit: the fonts that have its letters, and its width."""
 
 import unicodedata
 from collections.abc import Iterator

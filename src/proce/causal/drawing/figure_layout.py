@@ -1,4 +1,4 @@
-"""The room that a picture has in its figure, and how title, caption and names are fitted into it.
+"""How title, caption and names are fitted into the part of a figure that a picture has.
 
 Axes that stand in a grid of a figure share it with others: a picture stays within its part.
 """
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import palette_around
+from proce.causal.drawing.text_fit import Font
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,14 +29,14 @@ _MAX_ROUNDS = 3  # of wrapping lines and working out the layout
 
 
 @dataclass(frozen=True)
-class Room:
+class FigureLayout:
     """Axes, and the part of their figure that they have for themselves, in pixels."""
 
     ax: "Axes"
     box: "Bbox"
 
     @classmethod
-    def of(cls, ax: "Axes") -> "Room":
+    def of(cls, ax: "Axes") -> "FigureLayout":
         """Return the room of axes: up to the middle between them and the next ones in a grid."""
         from matplotlib.transforms import Bbox
 
