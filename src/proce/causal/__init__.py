@@ -18,12 +18,12 @@ if TYPE_CHECKING:
         Multiplicative,
         Ordered,
         Ranked,
+        generate,
     )
     from proce.causal.graph import CausalGraph, PairShares
     from proce.causal.graphs.dag import Edge, Origin
     from proce.causal.graphs.features import cut_sentence
     from proce.causal.models.ensemble import Ensemble
-    from proce.causal.models.generate import generate
     from proce.causal.models.propagation import Actions
     from proce.causal.models.scm import StructuralCausalModel
 
@@ -66,7 +66,7 @@ _LOCATIONS = {
     "Ranked": "proce.causal.equations.mechanism",
     "StructuralCausalModel": "proce.causal.models.scm",
     "cut_sentence": "proce.causal.graphs.features",
-    "generate": "proce.causal.models.generate",
+    "generate": "proce.causal.equations.mechanism",
 }
 
 

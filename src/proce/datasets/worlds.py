@@ -14,8 +14,8 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ordered, StructuralCausalModel
+from proce.causal.equations.mechanism import generate
 from proce.causal.equations.terms import Parents
-from proce.causal.models.generate import generate
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Ordinal, Schema
 

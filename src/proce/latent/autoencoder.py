@@ -51,9 +51,7 @@ class AutoEncoderSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, SchemaError)
-        for name, size in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
-            if size is not None:
-                check_count(name, size, SchemaError, maximum=MAX_WIDTH)
+        _check_sizes(self.latent_size, self.hidden_size)
         check_between("masked", self.masked, SchemaError, 0, 1)
         check_between("jitter", self.jitter, SchemaError, 0)
 
@@ -94,9 +92,7 @@ class VariationalSettings:
 
     def __post_init__(self) -> None:
         check_fields(self, SchemaError)
-        for name, value in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
-            if value is not None:
-                check_count(name, value, SchemaError, maximum=MAX_WIDTH)
+        _check_sizes(self.latent_size, self.hidden_size)
         if not 0 < self.kl_weight < math.inf:
             raise SchemaError(f"kl_weight is {self.kl_weight!r}; expected a number above 0.")
         if not 0 <= self.warm_up <= 1:
@@ -112,6 +108,16 @@ class VariationalSettings:
         return TrainingSettings(
             n_epochs, batch_size, 3e-3, patience=patience, halve_after=max(2, patience // 3)
         )
+
+
+def _check_sizes(latent_size: int | None, hidden_size: int | None) -> None:
+    for name, size in (("latent_size", latent_size), ("hidden_size", hidden_size)):
+        if size is not None:
+            check_count(name, size, SchemaError, maximum=MAX_WIDTH)
+
+
+def _layer(weights: Mapping[str, Array], name: str) -> Layer:
+    return Layer(weights[f"{name}.weight"], weights[f"{name}.bias"])
 
 
 @dataclass(frozen=True)
@@ -162,21 +168,20 @@ class AutoEncoder:
     @cached_property
     def arrays(self) -> RowNetwork:
         """The encoder as flat arrays."""
-        return self._network([self._layer("encoder.2")])
+        return self._network([_layer(self.weights, "encoder.2")])
 
     @cached_property
     def _both_halves(self) -> RowNetwork:
         """The encoder and the decoder as flat arrays."""
-        ramp = self._layer("decoder.0")._replace(is_ramp=True)
-        return self._network([self._layer("encoder.2"), ramp, self._layer("decoder.2")])
+        middle, ramp, last = (
+            _layer(self.weights, name) for name in ("encoder.2", "decoder.0", "decoder.2")
+        )
+        return self._network([middle, ramp._replace(is_ramp=True), last])
 
     def _network(self, others: list[Layer]) -> RowNetwork:
-        first = self._layer("encoder.0")
+        first = _layer(self.weights, "encoder.0")
         inputs = self.columns.cell_inputs(first.weights, self.weights["embeddings.weight"])
         return RowNetwork.of(inputs, first.bias, True, others)
-
-    def _layer(self, name: str) -> Layer:
-        return Layer(self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def encode(self, rows: Floats) -> Singles:
         """Return the latents ``(…, e)`` of rows ``(…, f)``."""
@@ -211,7 +216,6 @@ def _shapes(
 
 
 LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE = -12.0, 6.0
-_LAYERS = (0, 2, 4)  # positions of the linear layers of either half; ReLU stands between them
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,16 +282,12 @@ class VariationalAutoEncoder:
 
     def _half(self, half: str, before: Sequence[CellInput]) -> RowNetwork:
         """Return one half; ``before`` are the cells that stand before those of a row."""
-        (weights, bias), *others = [
-            (self.weights[f"{half}.{layer}.weight"], self.weights[f"{half}.{layer}.bias"])
-            for layer in _LAYERS
-        ]
-        cells = self.columns.cell_inputs(
-            weights[:, len(before) :], self.weights["embeddings.weight"]
-        )
-        middle, last = (Layer(*part) for part in others)
+        # Linear layers stand at 0, 2 and 4 of either half, and ReLU between them.
+        first, middle, last = (_layer(self.weights, f"{half}.{place}") for place in (0, 2, 4))
+        own = first.weights[:, len(before) :]
+        cells = self.columns.cell_inputs(own, self.weights["embeddings.weight"])
         layers = [middle._replace(is_ramp=True), last]
-        return RowNetwork.of([*before, *cells], bias, True, layers)
+        return RowNetwork.of([*before, *cells], first.bias, True, layers)
 
 
 _BLOCK_BYTES = 64 * 2**20  # of distances held at a time

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -75,12 +76,8 @@ class AutoEncoderModule(RowModule):
     def __init__(self, codec: Codec, latent_size: int, hidden_size: int) -> None:
         super().__init__(NetworkColumns(codec))
         n_inputs, n_outputs = self.columns.n_inputs, self.columns.n_outputs
-        self.encoder = nn.Sequential(
-            nn.Linear(n_inputs, hidden_size), nn.ReLU(), nn.Linear(hidden_size, latent_size)
-        )
-        self.decoder = nn.Sequential(
-            nn.Linear(latent_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, n_outputs)
-        )
+        self.encoder = _layers(n_inputs, hidden_size, latent_size)
+        self.decoder = _layers(latent_size, hidden_size, n_outputs)
 
     def outputs(self, latents: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the decoder's numbers and level logits for latents; autograd runs through."""
@@ -97,11 +94,7 @@ def fit_autoencoder(
     progress: EpochCallback | None = None,
 ) -> tuple[AutoEncoder, TrainingRecord]:
     """Learn a latent space of the rows; the same seed gives the same weights."""
-    if len(rows) < 2:
-        raise SchemaError(
-            f"an auto-encoder needs at least 2 rows to learn from, and got {len(rows)};"
-            " give more rows, or a class that has some."
-        )
+    _refuse_too_few(rows, "give more rows, or a class that has some")
     settings = settings or AutoEncoderSettings()
     latent_size, hidden_size = settings.sizes(len(codec.schema))
     with random_stream(seed) as generator:
@@ -175,8 +168,9 @@ class VariationalModule(RowModule):
         self.latent_size = latent_size
         self.is_given = np.zeros(len(columns.codec.schema), np.bool_)
         self.is_given[list(given)] = True
-        self.encoder = _layers(columns.n_inputs, hidden_size, 2 * latent_size)
-        self.decoder = _layers(latent_size + columns.n_inputs, hidden_size, columns.n_outputs)
+        n_inputs, n_outputs = columns.n_inputs, columns.n_outputs
+        self.encoder = _layers(n_inputs, hidden_size, hidden_size, 2 * latent_size)
+        self.decoder = _layers(latent_size + n_inputs, hidden_size, hidden_size, n_outputs)
         self.log_scale = nn.Parameter(torch.full((len(columns.numbers),), -1.0))
 
     def read_parts(self, rows: Array) -> ReadRows:
@@ -220,11 +214,7 @@ def fit_variational(
     progress: EpochCallback | None = None,
 ) -> tuple[VariationalAutoEncoder, TrainingRecord]:
     """Learn the rows' distribution given some features; the same seed gives the same weights."""
-    if len(rows) < 2:
-        raise SchemaError(
-            f"an auto-encoder needs at least 2 rows to learn from, and got {len(rows)};"
-            " give more rows."
-        )
+    _refuse_too_few(rows, "give more rows")
     settings = settings or VariationalSettings()
     latent_size = settings.latent_size or max(1, min(16, len(codec.schema) - len(given)))
     with random_stream(seed) as generator:
@@ -298,11 +288,14 @@ def _centre_and_spread(codec: Codec, rows: Array) -> tuple[Floats, Floats]:
     return centre.astype(np.float64), spread.astype(np.float64)
 
 
-def _layers(n_inputs: int, hidden_size: int, n_outputs: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(n_inputs, hidden_size),
-        nn.ReLU(),
-        nn.Linear(hidden_size, hidden_size),
-        nn.ReLU(),
-        nn.Linear(hidden_size, n_outputs),
-    )
+def _layers(*sizes: int) -> nn.Sequential:
+    """Return linear layers from each of some widths to the next, with ReLU between them."""
+    layers = [part for ends in pairwise(sizes) for part in (nn.Linear(*ends), nn.ReLU())]
+    return nn.Sequential(*layers[:-1])
+
+
+def _refuse_too_few(rows: Array, advice: str) -> None:
+    if len(rows) < 2:
+        raise SchemaError(
+            f"an auto-encoder needs at least 2 rows to learn from, and got {len(rows)}; {advice}."
+        )

@@ -11,7 +11,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import Actions, StructuralCausalModel
-from proce.causal.models.propagation import Tolerances, act_without_effects
+from proce.causal.models.propagation import act_without_effects, tolerances_of
 from proce.causal.models.scm import split_actions
 from proce.causal.programs.kernels import write_drifted
 from proce.causal.programs.program import Table
@@ -37,7 +37,7 @@ class Clock:
         """Return the clock of a codec's features; it stands still where none of them can lead."""
         features = codec.schema.features
         waiting = [p for p, feature in enumerate(features) if feature.action is Action.WAITS]
-        tolerances, years = Tolerances.of(codec).table(codec), np.zeros(len(features))
+        tolerances, years = tolerances_of(codec), np.zeros(len(features))
         for position in waiting:
             years[position] = codec.span[position] * YEARS_PER_UNIT[_unit(features[position])]
         leaders = [p for p in waiting if not features[p].protected]

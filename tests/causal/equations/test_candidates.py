@@ -10,9 +10,9 @@ from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations import regression
-from proce.causal.equations.effect_rows import EffectRows, Folds
-from proce.causal.equations.families import fit_of, held_out_of
+from proce.causal.equations.families import family_for
 from proce.causal.equations.fitting import error, refitting, surprise_of_levels
+from proce.causal.equations.learning import EffectRows, Folds
 from proce.causal.equations.mechanism import Ordered, mean_rank
 from proce.causal.equations.regression import Form, needed_terms
 from proce.causal.equations.terms import columns_of
@@ -85,8 +85,8 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
     folds = Folds.of(effect, 3)
-    told = held_out_of(kind, effect, folds, 3)
-    terms = fit_of(kind, effect, 3)(effect.counts).predict
+    told = family_for(kind, effect).predict_unseen(kind, effect, folds, 3)
+    terms = family_for(kind, effect).fit(kind, effect, 3)(effect.counts).predict
     terms = getattr(terms, "polynomial", terms).terms
     columns, target = columns_of(terms, effect.parents), effect.target
     target = np.log(target - effect.origin) if kind.startswith("log") else target
@@ -114,8 +114,10 @@ def test_the_errors_that_choose_a_form_are_those_of_its_equation_to_the_last_bit
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
     folds = Folds.of(effect, 3)
-    told = fit_of(kind, effect, 3)(effect.counts).predict(effect.parents)
-    assert np.array_equal(held_out_of(kind, effect, folds, 3), told[folds.positions])
+    told = family_for(kind, effect).fit(kind, effect, 3)(effect.counts).predict(effect.parents)
+    assert np.array_equal(
+        family_for(kind, effect).predict_unseen(kind, effect, folds, 3), told[folds.positions]
+    )
 
 
 def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
@@ -127,11 +129,13 @@ def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
     codec, graph = Codec.fit(Schema.infer(frame), frame), CausalGraph([("x", "y")])
     effect = EffectRows.of("y", graph, codec.encode(frame), codec)
     folds = Folds.of(effect, 3)
-    chances = held_out_of("logistic", effect, folds, 3)
+    chances = family_for("logistic", effect).predict_unseen("logistic", effect, folds, 3)
     target = effect.target[folds.positions]
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
-        mechanism = fit_of("logistic", effect, 3)(effect.counts - counts)
+        mechanism = family_for("logistic", effect).fit("logistic", effect, 3)(
+            effect.counts - counts
+        )
         parts.append(mechanism.chance({"x": effect.parents["x"][unseen]}, effect.target[unseen]))
     of_target = np.concatenate(parts)
     assert np.array_equal(chances[np.arange(300), target.astype(int)], of_target)
@@ -169,7 +173,10 @@ def test_rows_that_are_alike_are_learned_from_as_often_as_they_occur(name, kind)
     )
     assert len(together.target) < 100
     times = np.bincount(drawn, minlength=400)
-    fits = [fit_of(kind, effect, 0)(effect.counts_of(times)) for effect in (together, alone)]
+    fits = [
+        family_for(kind, effect).fit(kind, effect, 0)(effect.counts_of(times))
+        for effect in (together, alone)
+    ]
     told = [getattr(fit, "score", fit.predict)(alone.parents) for fit in fits]
     np.testing.assert_allclose(told[0], told[1], rtol=1e-6, atol=1e-6)
 

@@ -9,8 +9,8 @@ import pytest
 from proce import Codec, GraphError, Schema, StructuralCausalModel
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Ranked
+from proce.causal.equations.consistency import GivenEquation, refuse_endless
 from proce.causal.equations.fitting import given_mechanism
-from proce.causal.equations.given import GivenEquation, refuse_endless
 from proce.schema import Categorical, Continuous, Ordinal
 
 from ...worlds import STUDY_GRAPH, students

@@ -8,10 +8,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from proce.causal.equations.effect_rows import Folds
-from proce.causal.equations.family import held_out
+from proce.causal.equations.learning import Folds, held_out
+from proce.causal.equations.levels import OrderedRows, _Point, fit_ordered
 from proce.causal.equations.mechanism import Ordered
-from proce.causal.equations.ordered import OrderedRows, _Point, fit_ordered
 from proce.causal.equations.terms import Terms, columns_of
 from proce.schema import Categorical, Continuous
 

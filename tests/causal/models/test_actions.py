@@ -9,7 +9,7 @@ import pytest
 
 from proce.arrays import Array
 from proce.causal import CausalGraph, Ranked, StructuralCausalModel
-from proce.causal.models.propagation import Tolerances
+from proce.causal.models.propagation import tolerances_of
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 from ...worlds import STUDY_EQUATIONS, STUDY_GRAPH
@@ -172,7 +172,7 @@ def test_missing_cells_are_left_alone():
 def test_what_a_computed_entry_may_be_off_grows_with_how_far_from_zero_its_feature_lies():
     frame = pd.DataFrame({"near": [0.0, 10.0], "far": [-2000.0, -1990.0]})
     codec = Codec.fit(Schema([Continuous("near"), Continuous("far")]), frame)
-    near, far = Tolerances.of(codec).rounding.tolist()
+    near, far = tolerances_of(codec)["rounding"].tolist()
     distance = abs(codec.low[1]) / codec.span[1]
     assert codec.low[0] == 0
     assert far / near == pytest.approx(1 + distance.item())

@@ -25,9 +25,10 @@ SEEDS = st.integers(0, 2**20)
 
 def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
     """Tell actions, holds and consequences apart, effect by effect, each by its mechanism."""
-    limits, own = scm.tolerances, np.broadcast_to(factual[:, None], rows.shape)
-    moved = np.abs(rows - own) > limits.still
-    acted_on = moved & limits.can_act
+    limits, own = scm.program.tolerances, np.broadcast_to(factual[:, None], rows.shape)
+    still, can_act = limits["still"], limits["can_act"] == 1
+    moved = np.abs(rows - own) > still
+    acted_on = moved & can_act
     held, consequence, outside = (np.zeros_like(acted_on) for _ in range(3))
     point, expected = np.where(acted_on, rows, own), own.copy()
     acting = np.broadcast_to(acting, rows.shape)
@@ -35,7 +36,11 @@ def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
         before, wanted = own[..., f], rows[..., f]
         value, follows = followed(scm, f, point, noise)
         now = np.where(follows, shown(limits, f, before, value - before), before)
-        chosen = (np.abs(wanted - now) > limits.still[f]) & limits.can_act[f] & acting[..., f]
+        chosen = (
+            (np.abs(wanted - now) > limits["still"][f])
+            & (limits["can_act"][f] == 1)
+            & acting[..., f]
+        )
         chosen = np.where(follows, chosen, acted_on[..., f])
         acted_on[..., f] = chosen & moved[..., f]
         held[..., f] = chosen & ~moved[..., f]
@@ -43,8 +48,8 @@ def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
         expected[..., f] = now
         point[..., f] = np.where(chosen, np.where(moved[..., f], wanted, before), now)
         if isinstance(scm.codec.schema.features[f], Continuous):
-            below = now < np.minimum(before, limits.lowest[f])
-            above = now > np.maximum(before, limits.highest[f])
+            below = now < np.minimum(before, limits["lowest"][f])
+            above = now > np.maximum(before, limits["highest"][f])
             outside[..., f] = consequence[..., f] & (below | above)
     return Actions(point, acted_on, held, consequence, expected, outside)
 
@@ -57,14 +62,14 @@ def followed(scm, f, rows, noise):
 
 def shown(limits, f, before, drift):
     """Return where a number that drifts is shown: on its grid, or by whole steps."""
-    step, origin = limits.step[f], limits.origin[f]
+    step, origin = limits["step"][f], limits["origin"][f]
     if step and np.isnan(origin):
         steps = np.round(drift / step) * step
         return np.where(np.abs(steps) > 1e-9, before + steps, before)
     after = before + drift
     if step:
         after = origin + np.round((after - origin) / step) * step
-    return np.where(np.abs(drift) > limits.still[f], after, before)
+    return np.where(np.abs(drift) > limits["still"][f], after, before)
 
 
 def slow_outcomes(scm, rows, noise, acted_on):
@@ -73,7 +78,9 @@ def slow_outcomes(scm, rows, noise, acted_on):
     for f in scm.effects:
         value, follows = followed(scm, f, rows, noise)
         own = rows[..., f]
-        same = np.abs(value - own) <= scm.tolerances.rounding[f] * np.maximum(np.abs(own), 1)
+        same = np.abs(value - own) <= scm.program.tolerances["rounding"][f] * np.maximum(
+            np.abs(own), 1
+        )
         rows[..., f] = np.where(follows & ~acted_on[..., f] & ~same, value, own)
     return rows
 

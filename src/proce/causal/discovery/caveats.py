@@ -7,9 +7,8 @@ import numpy as np
 from scipy import stats
 
 from proce.arrays import Flags, Floats, Ints
-from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out
+from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out, scaled, varying
 from proce.causal.discovery.knowledge import Knowledge
-from proce.causal.discovery.rows import scaled, varying
 from proce.causal.moments import Moments, least_squares, predicted
 from proce.errors import GraphError
 from proce.schema import Categorical, Feature
@@ -38,9 +37,13 @@ class Findings:
 
     def names(self, positions: Sequence[int] | Ints) -> str:
         """Return the names of some features for a message."""
-        shown = [self.features[int(position)].name for position in positions[:_MAX_NAMES]]
-        rest = len(positions) - len(shown)
-        return ", ".join(shown) + (f" and {rest} more" if rest else "")
+        return _listed([self.features[int(position)].name for position in positions])
+
+
+def _listed(words: Sequence[str], between: str = ", ") -> str:
+    """Return the first of some words, and how many more there are."""
+    n_more = len(words) - _MAX_NAMES
+    return between.join(words[:_MAX_NAMES]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
 def refuse_equal(features: Sequence[Feature], rows: Floats) -> None:
@@ -58,16 +61,6 @@ def refuse_equal(features: Sequence[Feature], rows: Floats) -> None:
 
 def caveats(findings: Findings, algorithm: str) -> Iterator[str]:
     """Say what cannot be known from these rows by this algorithm."""
-    yield from _categorical(findings)
-    yield from _few_rows(findings)
-    yield from _nearly_equal(findings)
-    yield from _misfits(findings, algorithm)
-    if algorithm == "direct_lingam":
-        yield from _gaussian(findings)
-    yield from _undirected(findings, algorithm)
-
-
-def _categorical(findings: Findings) -> Iterator[str]:
     nominal = [
         position
         for position, feature in enumerate(findings.features)
@@ -79,18 +72,12 @@ def _categorical(findings: Findings) -> Iterator[str]:
             f" {findings.names(nominal)}. Edges from and to them may be artefacts; name those that"
             " you know with required and forbidden."
         )
-
-
-def _few_rows(findings: Findings) -> Iterator[str]:
     n_rows, n_features = findings.rows.shape
     if n_rows < 10 * n_features:
         yield (
             f"There are {n_rows:,} complete rows for {n_features} features; with fewer than ten"
             " rows per feature, edges come and go by chance. Use bootstrap to see which stay."
         )
-
-
-def _nearly_equal(findings: Findings) -> Iterator[str]:
     for position, others, share in _explained(findings.rows, _NEAR_SHARE):
         if len(others) <= _MAX_NEAR_COPIES:
             yield (
@@ -98,14 +85,23 @@ def _nearly_equal(findings: Findings) -> Iterator[str]:
                 f" all but {share:.1%} of it follows from them. Which is the cause of which rests"
                 " on that little."
             )
+    yield from _misfits(findings, algorithm)
+    if algorithm == "direct_lingam":
+        yield from _gaussian(findings)
+    pairs = np.argwhere(np.triu(findings.lines))
+    if len(pairs):
+        shown = [f"{findings.names(pair[:1])} -- {findings.names(pair[1:])}" for pair in pairs]
+        yield (
+            f"{algorithm} cannot tell the direction of {_listed(shown, '; ')}."
+            " They are kept as undirected pairs, along which nothing is propagated; decide them"
+            " with graph.decide((cause, effect))."
+        )
 
 
 def _explained(rows: Floats, max_share: float) -> Iterator[tuple[int, list[int], float]]:
-    """Find features of which the others leave less than a share unexplained.
-
-    Yield the feature, the others that explain it, and the share that they leave. Of a group of
-    features that explain each other, one is found.
-    """
+    """Find features of which the others leave less than a share unexplained."""
+    # Yield the feature, the others that explain it, and the share that they leave. Of a group of
+    # features that explain each other, one is found.
     positions = list(range(rows.shape[1]))
     correlation = np.corrcoef(rows.T).reshape(len(positions), -1)
     while len(positions) > 1:
@@ -158,10 +154,9 @@ def _misfits(findings: Findings, algorithm: str) -> Iterator[str]:
         if all(fit.is_bent for fit in both):  # one way alone may be the way back of a line
             bent.append(f"{findings.names([one])} -- {findings.names([other])}")
     if bent:
-        rest = f" and {len(bent) - _MAX_NAMES} more" if len(bent) > _MAX_NAMES else ""
         yield (
             "A curved fit on the causes explains clearly more on held-out rows than a linear one:"
-            f" {', '.join(bent[:_MAX_NAMES])}{rest}. The algorithm assumes straight lines, so"
+            f" {_listed(bent)}. The algorithm assumes straight lines, so"
             " edges and directions at these features are doubtful."
         )
     if uneven and algorithm == "direct_lingam":
@@ -190,31 +185,28 @@ class _Fit:
 
 
 def _fit(findings: Findings, rows: Floats, effect: int, causes: Ints) -> _Fit:
-    levels, numbers = _terms(findings, rows, causes)
-    straight = np.hstack([*levels, numbers])
-    curved = np.hstack([straight, *curves(numbers)])
-    values, noise = scaled(rows[:, effect]), _noise(findings, rows, effect, causes)
+    straight, numbers = _terms(findings, rows, causes)
+    curved, values = np.hstack([straight, *curves(numbers)]), scaled(rows[:, effect])
     return _Fit(
         held_out(straight, values),
         held_out(curved, values),
-        held_out(curved, scaled(np.abs(noise))),
+        held_out(curved, scaled(np.abs(_noise(straight, values)))),
     )
 
 
-def _noise(findings: Findings, rows: Floats, effect: int, causes: Ints) -> Floats:
-    """Return what a straight fit on its causes leaves of an effect, ``(n,)``."""
-    levels, numbers = _terms(findings, rows, causes)
-    straight, values = np.hstack([*levels, numbers]), scaled(rows[:, effect])
+def _noise(straight: Floats, values: Floats) -> Floats:
+    """Return what a straight fit on the terms of its causes leaves of an effect, ``(n,)``."""
     line = least_squares(Moments.of(straight, values, np.ones(len(values))))
     noise: Floats = values - predicted(line, straight)
     return noise
 
 
-def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[list[Flags], Floats]:
-    """Return the terms of a straight fit: one for each level but the first, and the numbers."""
+def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[Floats, Floats]:
+    """Return the terms of a straight fit, one for each level but the first, and its numbers."""
     nominal = [cause for cause in causes if isinstance(findings.features[cause], Categorical)]
     levels = [rows[:, [cause]] == np.unique(rows[:, cause])[1:] for cause in nominal]
-    return levels, scaled(rows[:, [cause for cause in causes if cause not in nominal]])
+    numbers = scaled(rows[:, [cause for cause in causes if cause not in nominal]])
+    return np.hstack([*levels, numbers]), numbers
 
 
 def _gaussian(findings: Findings) -> Iterator[str]:
@@ -236,20 +228,9 @@ def _gaussian(findings: Findings) -> Iterator[str]:
 def _looks_gaussian(findings: Findings, position: int) -> bool:
     """Whether the part of a feature that its causes do not explain could be Gaussian."""
     causes = np.flatnonzero(findings.arrows[:, position])
-    noise = _noise(findings, findings.rows, position, causes)
+    straight, _ = _terms(findings, findings.rows, causes)
+    noise = _noise(straight, scaled(findings.rows[:, position]))
     skew, excess = float(stats.skew(noise)), float(stats.kurtosis(noise))
     if abs(skew) < 0.1 and abs(excess) < 0.2:
         return True
     return len(noise) < 20 or float(stats.normaltest(noise).pvalue) > 0.01
-
-
-def _undirected(findings: Findings, algorithm: str) -> Iterator[str]:
-    pairs = np.argwhere(np.triu(findings.lines))
-    if len(pairs):
-        shown = [f"{findings.names(pair[:1])} -- {findings.names(pair[1:])}" for pair in pairs]
-        rest = f" and {len(shown) - _MAX_NAMES} more" if len(shown) > _MAX_NAMES else ""
-        yield (
-            f"{algorithm} cannot tell the direction of {'; '.join(shown[:_MAX_NAMES])}{rest}."
-            " They are kept as undirected pairs, along which nothing is propagated; decide them"
-            " with graph.decide((cause, effect))."
-        )

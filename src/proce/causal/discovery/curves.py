@@ -9,7 +9,6 @@ import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
 from proce.causal.discovery.knowledge import Knowledge
-from proce.causal.discovery.rows import scaled
 from proce.causal.moments import Moments, least_squares, predicted
 
 MAX_ERROR_RATIO = 0.95  # a fit is clearly better where it leaves less of the error
@@ -25,11 +24,9 @@ def add_curved_causes(
     arrows: Flags,  # what an algorithm found, `[cause, effect]`
     lines: Flags,
 ) -> Flags:
-    """Return arrows, with those from features that are known to come before and clearly matter.
-
-    A feature is added where a curved fit on it and the causes so far leaves clearly less error on
-    held-out rows than one without it; the best first, until none does.
-    """
+    """Return arrows, with those from features that are known to come before and clearly matter."""
+    # A feature is added where a curved fit on it and the causes so far leaves clearly less error on
+    # held-out rows than one without it; the best first, until none does.
     arrows = arrows.copy()
     possible = knowledge.before & ~knowledge.impossible & ~lines
     rows = rows[:: max(1, len(rows) // _MAX_ROWS)]
@@ -69,3 +66,14 @@ def held_out(columns: Floats, values: Floats) -> float:
         weights = least_squares(whole - unseen)
         total += float(((values[fold] - predicted(weights, columns[fold])) ** 2).sum())
     return total / len(values)
+
+
+def varying(rows: Floats) -> Ints:
+    """Return the positions of the columns that have more than one value."""
+    return np.flatnonzero(rows.max(0) > rows.min(0))
+
+
+def scaled(values: Floats) -> Floats:
+    """Return columns with mean 0 and standard deviation 1."""
+    standard: Floats = (values - values.mean(0)) / np.maximum(values.std(0), 1e-12)
+    return standard

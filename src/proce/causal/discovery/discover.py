@@ -13,7 +13,7 @@ import numpy as np
 from proce.arguments import brief, check_count, is_listed
 from proce.arrays import Flags, Floats
 from proce.causal.discovery.caveats import Findings, caveats, refuse_equal
-from proce.causal.discovery.curves import add_curved_causes
+from proce.causal.discovery.curves import add_curved_causes, scaled, varying
 from proce.causal.discovery.equivalence import best_scoring, directed_by_separators
 from proce.causal.discovery.knowledge import Knowledge
 from proce.causal.discovery.lingam import lingam
@@ -24,13 +24,15 @@ from proce.causal.discovery.resampling import (
     n_processes,
     search_resamples,
 )
-from proce.causal.discovery.rows import complete_rows, standardised, varying
 from proce.causal.graphs.dag import Dag, Edge, Origin
 from proce.compiled.streams import MAX_SEED
 from proce.errors import GraphError, did_you_mean
-from proce.schema import Schema
+from proce.schema import Codec, Schema
 
 _MAX_RESAMPLES = 1_000_000
+_MIN_SPARE_ROWS = 10  # rows beyond the number of features
+_MIN_EIGENVALUE = 1e-10  # of the correlations: below, columns follow from each other
+_JITTER = 1e-5
 ALPHAS = {"direct_lingam": 0.001, "pc": 0.01, "ges": None}
 
 
@@ -83,18 +85,49 @@ def discover(
     return _dag(schema.names, marks, resamples, Origin(algorithm, settings, tuple(notes)))
 
 
+def complete_rows(schema: Schema, frame: Any) -> tuple[Floats, list[str]]:
+    """Return the rows without a missing value, and a note where others were left out."""
+    codec = Codec.fit(schema, frame)
+    encoded = codec.encode(frame)
+    missing = codec.missing(encoded)
+    rows = encoded[~missing.any(1)]
+    needed = len(schema) + _MIN_SPARE_ROWS
+    if len(rows) < needed:
+        raise GraphError(
+            f"there are {len(rows)} complete rows for {len(schema)} features; expected at least"
+            f" {needed}. Bring more rows, leave features out, or fill in missing values."
+        )
+    notes = []
+    if len(rows) < len(encoded):
+        worst = schema.names[int(missing.sum(0).argmax())]
+        notes.append(
+            f"{len(encoded) - len(rows):,} of {len(encoded):,} rows have missing values and were"
+            f" left out; {worst} is missing most often."
+        )
+    return rows, notes
+
+
 def search_rows(rows: Floats, algorithm: str, knowledge: Knowledge, alpha: float | None) -> Marks:
     """Run an algorithm on rows ``(i, f)``; columns that do not vary get required edges only."""
     arrows, lines = knowledge.required.copy(), np.zeros_like(knowledge.required)
     positions = varying(rows)
     if len(positions) < 2:
         return arrows, lines
-    scaled = standardised(rows[:, positions])
+    standard = standardised(rows[:, positions])
     block = np.ix_(positions, positions)
     known = knowledge.keep(positions.tolist())
-    found, joined = ALGORITHMS[algorithm](scaled, known, alpha)
-    arrows[block], lines[block] = add_curved_causes(scaled, known, found, joined), joined
+    found, joined = ALGORITHMS[algorithm](standard, known, alpha)
+    arrows[block], lines[block] = add_curved_causes(standard, known, found, joined), joined
     return arrows, lines
+
+
+def standardised(rows: Floats) -> Floats:
+    """Centre and scale; where columns follow from each other, a trace of noise sets them apart."""
+    # The user's own rows were checked before, but columns of a small resample can still do so.
+    rows = scaled(rows)
+    if np.linalg.eigvalsh(rows.T @ rows / len(rows))[0] < _MIN_EIGENVALUE:
+        return rows + _JITTER * np.random.default_rng(0).normal(size=rows.shape)
+    return rows
 
 
 def _lingam(rows: Floats, knowledge: Knowledge, alpha: float) -> Marks:

@@ -3,7 +3,6 @@
 Directions follow from what is known, from colliders, and from the four rules of C. Meek,
 "Causal inference and causal explanation with background knowledge" (UAI 1995). No direction
 is ever taken that closes a cycle or contradicts what is known.
-
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +17,9 @@ Collider = tuple[int, int, int]  # cause, effect, other cause; the causes are no
 
 
 class PartialGraph:
-    """Edges with and without direction, by the positions of the features.
+    """Edges with and without direction, by the positions of the features."""
 
-    ``arrows[cause, effect]`` are directed; ``lines`` is symmetric.
-    """
+    # `arrows[cause, effect]` are directed; `lines` is symmetric.
 
     def __init__(self, joined: Flags, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
@@ -131,12 +129,10 @@ _MIN_GAIN = 1e-9  # of the score: less is rounding
 def directed_by_separators(
     joined: Flags, separators: Separators, knowledge: Knowledge, rows: Floats
 ) -> PartialGraph:
-    """Direct the edges that PC found, as far as that can be known.
-
-    A feature that is joined to two unjoined ones is an effect of both where it is in no set that
-    separates them. Where two such findings contradict each other, the stronger one goes first:
-    the one whose causes are correlated more once the effect is held.
-    """
+    """Direct the edges that PC found, as far as that can be known."""
+    # A feature that is joined to two unjoined ones is an effect of both where it is in no set that
+    # separates them. Where two such findings contradict each other, the stronger one goes first:
+    # the one whose causes are correlated more once the effect is held.
     graph = PartialGraph(joined, knowledge)
     correlation = np.corrcoef(rows.T).reshape(len(joined), -1)
     strengths = {
@@ -163,12 +159,10 @@ def _partial_correlation(correlation: Floats, one: int, other: int, held: list[i
 
 
 def best_scoring(arrows: Flags, lines: Flags, knowledge: Knowledge, rows: Floats) -> PartialGraph:
-    """Make what GES found obey what is known, and improve its score from there.
-
-    GES itself takes no knowledge. Its edges get directions that obey what is known; single edges
-    are then added, removed and reversed while that improves the score. Edges whose direction all
-    graphs of the same score and the same knowledge share are directed, the others are not.
-    """
+    """Make what GES found obey what is known, and improve its score from there."""
+    # GES itself takes no knowledge. Its edges get directions that obey what is known; single edges
+    # are then added, removed and reversed while that improves the score. Edges whose direction all
+    # graphs of the same score and the same knowledge share are directed, the others are not.
     if not knowledge.is_empty:
         start = PartialGraph(arrows | lines, knowledge)
         for cause, effect in np.argwhere(arrows):

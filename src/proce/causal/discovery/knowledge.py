@@ -15,10 +15,9 @@ from proce.errors import GraphError
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """Which edges must be, which cannot be, and what comes before what.
+    """Which edges must be, which cannot be, and what comes before what."""
 
-    Matrices are ``[cause, effect]`` by position among ``names``.
-    """
+    # Matrices are `[cause, effect]` by position among `names`.
 
     names: tuple[str, ...]
     required: Flags  # edges that are there
@@ -83,13 +82,13 @@ def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
     if isinstance(tiers, str):
         raise GraphError(f"tiers is {tiers!r}; expected a list of lists of names.")
     for rank, tier in enumerate(tiers or ()):
-        if not is_listed(tier) and not isinstance(tier, str):
-            raise GraphError(f"tiers: {brief(tier)} is no tier; expected a list of names.")
         if isinstance(tier, str):
             raise GraphError(
                 f"tier {rank + 1} is the name {tier!r}; expected a list of names, as in"
                 f" [[{tier!r}], ...]."
             )
+        if not is_listed(tier):
+            raise GraphError(f"tiers: {brief(tier)} is no tier; expected a list of names.")
         for name in tier:
             if not isinstance(name, str):
                 raise GraphError(f"tiers names {brief(name)}; expected names of features.")

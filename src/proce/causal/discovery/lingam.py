@@ -17,11 +17,9 @@ _BLOCK_SIZE = 2**16  # numbers at a time, so that intermediate results stay in t
 
 
 def lingam(rows: Floats, knowledge: Knowledge, alpha: float) -> Flags:
-    """Return the edges ``[cause, effect]`` of rows ``(i, f)``.
-
-    Every feature is regressed on those before it in the causal order. The weakest cause is
-    dropped as long as its t-test is not significant at ``alpha``; the required stay.
-    """
+    """Return the edges ``[cause, effect]`` of rows ``(i, f)``."""
+    # Every feature is regressed on those before it in the causal order. The weakest cause is
+    # dropped as long as its t-test is not significant at `alpha`; the required stay.
     order = causal_order(rows, knowledge)
     edges = np.zeros((rows.shape[1],) * 2, dtype=bool)
     centred = rows - rows.mean(0)
@@ -55,10 +53,8 @@ def causal_order(rows: Floats, knowledge: Knowledge) -> list[int]:
 
 
 def evidence(z: Floats, candidates: Ints) -> Floats:
-    """Return the log-likelihood ratios that each candidate causes each feature.
-
-    Positive where "candidate -> feature" is likelier than the reverse; ``z`` is standardised.
-    """
+    """Return the log-likelihood ratios that each candidate causes each feature."""
+    # Positive where "candidate -> feature" is likelier than the reverse; `z` is standardised.
     alone = entropy(z)
     features = np.arange(z.shape[1])
     given = np.zeros((z.shape[1],) * 2)  # [i, j]: of i without the influence of j

@@ -7,7 +7,7 @@ processes there are.
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,10 +57,8 @@ def search_resamples(
     n_jobs: int,
     progress: DiscoveryCallback | None,
 ) -> list[Marks]:
-    """Search in resampled rows; return the results that there are when it ends or is stopped.
-
-    A ``KeyboardInterrupt`` stops like a callback that returns False.
-    """
+    """Search in resampled rows; return the results that there are when it ends or is stopped."""
+    # A `KeyboardInterrupt` stops like a callback that returns False.
     done: dict[int, Marks] = {}
     searches = _in_processes if n_jobs > 1 and n_resamples > 1 else _in_turn
     try:
@@ -103,7 +101,8 @@ def _in_processes(
         initargs=(search, rows, seed),
     )
     try:
-        yield _results([pool.submit(_work, number) for number in range(n_resamples)])
+        futures = [pool.submit(_work, number) for number in range(n_resamples)]
+        yield (future.result() for future in as_completed(futures))
     except BrokenProcessPool:
         raise GraphError(
             "a process of the bootstrap ended too early. It was short of memory, or the script"
@@ -114,11 +113,6 @@ def _in_processes(
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - earlier_children:
             child.terminate()
-
-
-def _results(futures: "list[Future[tuple[int, Marks]]]") -> Iterator[tuple[int, Marks]]:
-    for future in as_completed(futures):
-        yield future.result()
 
 
 _job: tuple[Search, Floats, int]  # of a worker process

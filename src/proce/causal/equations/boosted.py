@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.effect_rows import EffectRows
-from proce.causal.equations.family import Family, Fit, with_added_noise
-from proce.causal.equations.learned import SAME, Learned, Map
+from proce.causal.equations.learning import EffectRows, Family, Fit, with_added_noise
 from proce.causal.equations.mechanism import Mechanism
-from proce.causal.equations.terms import Parents, Terms, columns_of
+from proce.causal.equations.terms import SAME, Learned, Map, Parents, Terms, columns_of
 
 
 @dataclass(frozen=True)

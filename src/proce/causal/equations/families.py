@@ -2,12 +2,9 @@
 
 from typing import Literal, get_args
 
-from proce.arrays import Array
 from proce.causal.equations.boosted import BOOSTING
-from proce.causal.equations.effect_rows import EffectRows, Folds
-from proce.causal.equations.family import Family, Fit
-from proce.causal.equations.logistic import LOGISTIC
-from proce.causal.equations.ordered import ORDERED
+from proce.causal.equations.learning import EffectRows, Family
+from proce.causal.equations.levels import LOGISTIC, ORDERED
 from proce.causal.equations.regression import REGRESSION
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Categorical
@@ -52,17 +49,9 @@ def describe(kind: str) -> str:
     return words
 
 
-def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
-    """Return how a mechanism of some kind is fitted; levels without an order have but one."""
-    return _family_for(kind, effect).fit(kind, effect, seed)
-
-
-def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Array:
-    """Return what a kind of equation predicts of the rows of each fold, fitted on the others.
-
-    A number or rank ``(u,)``, or chances ``(u, l)`` of levels that are fitted as such.
-    """
-    return _family_for(kind, effect).predict_unseen(kind, effect, folds, seed)
+def family_for(kind: str, effect: EffectRows) -> Family:
+    """Return the family that fits a kind to an effect; levels without an order have but one."""
+    return LOGISTIC if isinstance(effect.feature, Categorical) else family_of(kind)
 
 
 def family_of(kind: str) -> Family:
@@ -71,7 +60,3 @@ def family_of(kind: str) -> Family:
         if family.words(kind) is not None:
             return family
     raise ValueError(f"{kind!r} is not the name of a kind of equation.")
-
-
-def _family_for(kind: str, effect: EffectRows) -> Family:
-    return LOGISTIC if isinstance(effect.feature, Categorical) else family_of(kind)

@@ -9,10 +9,9 @@ import numpy as np
 
 from proce.arguments import kind_name
 from proce.arrays import MIN_DIFFERENCE, Array
-from proce.causal.equations.effect_rows import EffectRows, Folds
-from proce.causal.equations.families import Kind, check_kind, describe, fit_of, held_out_of
-from proce.causal.equations.family import Fit
-from proce.causal.equations.given import require_equation
+from proce.causal.equations.consistency import require_equation
+from proce.causal.equations.families import Kind, check_kind, describe, family_for
+from proce.causal.equations.learning import EffectRows, Fit, Folds
 from proce.causal.equations.mechanism import (
     NO_THRESHOLDS,
     Additive,
@@ -92,14 +91,15 @@ def fit_mechanism(
     effect = EffectRows.of(name, graph, rows, codec)
     effect.refuse_constant()
     effect.refuse_too_few()
-    if isinstance(effect.feature, Categorical):
-        chosen, errors = "logistic", _errors("logistic", effect, seed)
-    elif kind != "auto":
-        chosen, errors = kind, _errors(kind, effect, seed)
-    else:
+    chosen: str = "logistic" if isinstance(effect.feature, Categorical) else kind
+    if chosen == "auto":
         chosen, errors = _choose(effect, seed)
+    else:
+        folds = Folds.of(effect, seed)
+        predicted = family_for(chosen, effect).predict_unseen(chosen, effect, folds, seed)
+        errors = {chosen: _error(effect, folds, predicted)}
     record = MechanismRecord(chosen, errors, effect.n_rows, effect.notes)
-    mechanism = fit_of(chosen, effect, seed)(effect.counts)
+    mechanism = family_for(chosen, effect).fit(chosen, effect, seed)(effect.counts)
     if isinstance(mechanism, Ordered):
         mechanism = replace(mechanism, noise="median")
     return mechanism, record
@@ -108,13 +108,11 @@ def fit_mechanism(
 def refitting(
     name: str, graph: CausalGraph, rows: Array, codec: Codec, kind: str, seed: int
 ) -> Fit:
-    """Return what fits a mechanism of a known kind again, given how often each row occurs.
-
-    Such a mechanism differs from that of :func:`fit_mechanism` in the noise of ordered levels,
-    which is drawn: what is not known of a person is then another guess in each of many refits.
-    """
+    """Return what fits a mechanism of a known kind again, given how often each row occurs."""
+    # Such a mechanism differs from that of `fit_mechanism` in the noise of ordered levels, which
+    # is drawn: what is not known of a person is then another guess in each of many refits.
     effect = EffectRows.of(name, graph, rows, codec)
-    fit = fit_of(kind, effect, seed)
+    fit = family_for(kind, effect).fit(kind, effect, seed)
     return lambda times: fit(effect.counts_of(times))
 
 
@@ -136,26 +134,19 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
     return Additive(equation)
 
 
-def _errors(kind: str, effect: EffectRows, seed: int) -> dict[str, float]:
-    folds = Folds.of(effect, seed)
-    return {kind: _error(effect, folds, held_out_of(kind, effect, folds, seed))}
-
-
 def _error(effect: EffectRows, folds: Folds, predicted: Array) -> float:
     return error(effect.feature, predicted, effect.target[folds.positions], folds.weights)
 
 
 def _choose(effect: EffectRows, seed: int) -> tuple[str, dict[str, float]]:
-    """Return the kind under which unseen rows are the likeliest, and the errors of all tried.
-
-    A spline that wins is tried with more knots, and a curve without needless terms.
-    """
+    """Return the kind under which unseen rows are the likeliest, and the errors of all tried."""
+    # A spline that wins is tried with more knots, and a curve without needless terms.
     folds = Folds.of(effect, seed)
     errors: dict[str, float] = {}
     costs: dict[Form, float] = {}
 
     def attempt(form: Form) -> None:
-        predicted = held_out_of(form.kind, effect, folds, seed)
+        predicted = family_for(form.kind, effect).predict_unseen(form.kind, effect, folds, seed)
         errors[form.kind] = _error(effect, folds, predicted)
         costs[form] = _cost(form, effect, folds, predicted)
 
@@ -201,7 +192,8 @@ def _sparser_form(form: Form, effect: EffectRows) -> Form | None:
     sparser = form.sparser
     if sparser is None:
         return None
-    fitted: Any = fit_of(sparser.kind, effect, seed=0)(effect.counts)
+    fit = family_for(sparser.kind, effect).fit(sparser.kind, effect, 0)
+    fitted: Any = fit(effect.counts)
     weights = fitted.predict.weights
     return sparser if bool((weights[1:] == 0).any()) else None
 
@@ -214,11 +206,13 @@ def _cost(form: Form, effect: EffectRows, folds: Folds, predicted: Array) -> flo
     return surprise(form, predicted[judged], target[judged], weights[judged], effect.origin)
 
 
-def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> float:
-    """Return the log-loss of levels, or the root mean square on the unit range.
-
-    ``weights`` say how many rows each prediction stands for.
-    """
+def error(
+    feature: Feature,
+    predicted: Array,
+    target: Array,
+    weights: Array,  # how many rows each prediction stands for
+) -> float:
+    """Return the log-loss of levels, or the root mean square on the unit range."""
     if isinstance(feature, Categorical):
         chances = target_probability(predicted, target.astype(np.int64))
         return _mean(loss_of_chance(chances), weights)
@@ -229,27 +223,25 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
 
 
 def surprise(form: Form, predicted: Array, target: Array, weights: Array, origin: float) -> float:
-    """Return the mean negative log-likelihood of numbers under normal noise, but for a constant.
-
-    The likelihood distinguishes noise that grows with the value from noise that does not, which
-    the error of the prediction cannot do. The difference decides what follows for a person far
-    from the middle. For a logarithmic form every target must be above the origin.
-    """
+    """Return the mean negative log-likelihood of numbers under normal noise, but for a constant."""
+    # The likelihood distinguishes noise that grows with the value from noise that does not, which
+    # the error of the prediction cannot do. The difference decides what follows for a person far
+    # from the middle. For a logarithmic form every target must be above the origin.
     link = Link.MULTIPLICATIVE if form.is_logarithmic else Link.ADDITIVE
     record = link_record(link, 1, {"noise_origin": origin})
     noise = explanations(record, NO_THRESHOLDS, predicted[None], target, target)[..., 0]
-    spread = _half_log(_mean(np.square(noise), weights)) + _handicap(form)
+    square = _mean(np.square(noise), weights)
+    spread = 0.5 * float(logarithms(np.array(square))) if square > 0 else -math.inf
+    spread += _handicap(form)
     return spread + (_mean(logarithms(target - origin), weights) if form.is_logarithmic else 0.0)
 
 
 def surprise_of_levels(
     form: Form, predicted: Array, target: Array, weights: Array, n_levels: int
 ) -> float:
-    """Return the mean negative log-likelihood of ordered levels.
-
-    A predicted rank gives each level the chance of normal noise that is rounded to it; the noise
-    has the standard deviation of the errors.
-    """
+    """Return the mean negative log-likelihood of ordered levels."""
+    # A predicted rank gives each level the chance of normal noise that is rounded to it; the noise
+    # has the standard deviation of the errors.
     levels = target.astype(np.int64)
     if form.is_ordered:
         chances = target_probability(predicted, levels)
@@ -265,10 +257,6 @@ def surprise_of_levels(
 
 def _mean(values: Array, weights: Array) -> float:
     return float(values @ weights / weights.sum())
-
-
-def _half_log(square: float) -> float:
-    return 0.5 * float(logarithms(np.array(square))) if square > 0 else -math.inf
 
 
 def _handicap(form: Form) -> float:

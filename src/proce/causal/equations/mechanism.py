@@ -16,11 +16,13 @@ import numpy as np
 
 from proce.arguments import brief, check_count, check_fields, is_number
 from proce.arrays import Array, Floats
-from proce.causal.equations.learned import Map, carried
-from proce.causal.equations.terms import Equation, EquationTables, Parents
+from proce.causal.equations.terms import Equation, EquationTables, Map, Parents, carried
+from proce.causal.graph import CausalGraph
 from proce.causal.programs import links
 from proce.causal.programs.program import EFFECT, Link, Record
 from proce.errors import GraphError
+from proce.schema import Schema
+from proce.schema.codec import on_step
 
 Units = Literal["raw", "unit"]
 NO_THRESHOLDS = np.empty(0)
@@ -88,10 +90,8 @@ class Linked:
         return link_record(self.link, self.noise_size, self._told())
 
     def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Return the noise ``(…, noise_size)`` under which these parents give this value.
-
-        Where many noises give a level, one is drawn with the ``uniforms``, which have its shape.
-        """
+        """Return the noise ``(…, noise_size)`` under which these parents give this value."""
+        # Where many noises give a level, one is drawn with the `uniforms`, which have its shape.
         predicted = self._predicted(parents)
         return links.explanations(self.record, self.ends, predicted, value, uniforms)
 
@@ -346,3 +346,26 @@ def _check(mechanism: object, units: str) -> None:
     check_fields(mechanism, GraphError)
     if units not in ("raw", "unit"):
         raise GraphError(f"units is {units!r}; expected 'raw' or 'unit'.")
+
+
+def generate(
+    graph: CausalGraph,
+    mechanisms: Mapping[str, Mechanism],
+    schema: Schema,
+    roots: Parents,
+    noise: Mapping[str, Array],
+) -> dict[str, Array]:
+    """Return all features in raw units, from those of the roots and the noise of the others.
+
+    Numbers are rounded to their step as they arise, so effects follow from what is shown. Rows on
+    the unit range, which a causal model follows, come later: their scale is that of what is drawn.
+    """
+    values: dict[str, Array] = {}
+    for name in graph.order:
+        if name in mechanisms:
+            parents = {cause: values[cause] for cause in graph.parents(name)}
+            value = mechanisms[name].respond(parents, noise[name])
+        else:
+            value = roots[name]
+        values[name] = on_step(schema[name], value)
+    return values

@@ -8,15 +8,15 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.causal.equations.effect_rows import EffectRows, Folds
-from proce.causal.equations.family import Family, Fit, with_added_noise
-from proce.causal.equations.learned import Learned, Map
+from proce.causal.equations.learning import EffectRows, Family, Fit, Folds, with_added_noise
 from proce.causal.equations.mechanism import Mechanism, Multiplicative
 from proce.causal.equations.terms import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
     NONE,
     EquationTables,
+    Learned,
+    Map,
     Parents,
     Terms,
     columns_of,
@@ -260,12 +260,10 @@ def sparse_least_squares(moments: Moments) -> Array:
 
 
 def needed_terms(moments: Moments) -> Array:
-    """Return the positions of the columns that the target needs, by BIC.
-
-    Columns go one by one, first the one without which the squared error of least squares (with a
-    constant) grows the least, as long as the likelihood under normal noise loses less than half
-    the logarithm of the number of rows. One column always stays.
-    """
+    """Return the positions of the columns that the target needs, by BIC."""
+    # Columns go one by one, first the one without which the squared error of least squares (with a
+    # constant) grows the least, as long as the likelihood under normal noise loses less than half
+    # the logarithm of the number of rows. One column always stays.
     n_rows, centred = moments.n_rows, moments.centred
     scale = np.sqrt(np.maximum((centred.diagonal()[:-1] / n_rows), 0))
     scale = np.where(scale > _MIN_SCALE, scale, 1.0)

@@ -1,13 +1,14 @@
-"""The terms of a regression: what is weighed, as columns and as flat tables for a kernel.
+"""The terms of a regression, as columns and as flat tables for a kernel, and what is learned.
 
 Parents arrive by name: numbers on the unit range, levels as codes. A categorical parent
 enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from proce.schema.features.levels import rank_span
 
 Parents = Mapping[str, Array]
 Equation = Callable[[Parents], Array]
+Map = tuple[float, float]  # factor and shift: old = new * factor + shift
+SAME: Map = (1.0, 0.0)
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
 FINE_KNOT_QUANTILES = (
     *(0.002, 0.02, 0.07, 0.15, 0.27, 0.42),
@@ -47,10 +50,8 @@ class Terms:
     maps: tuple[tuple[str, float, float], ...] = ()
 
     def with_knots(self, numbers: Floats, quantiles: tuple[float, ...]) -> "Terms":
-        """Return the terms with a spline in every number, bent at quantiles of its values.
-
-        ``numbers (i, n)`` are those of the continuous parents, as the equation reads them.
-        """
+        """Return the terms with a spline in every number, bent at quantiles of its values."""
+        # `numbers (i, n)` are those of the continuous parents, as the equation reads them.
         names = [feature.name for feature in self.parents if isinstance(feature, Continuous)]
         knots = []
         for name, values in zip(names, numbers.T, strict=True):
@@ -60,10 +61,8 @@ class Terms:
         return replace(self, knots=tuple(knots))
 
     def from_zeros(self, zeros: Mapping[str, float]) -> "Terms":
-        """Return the terms with numbers that count from their zeros, given by name.
-
-        An area is the product of two lengths from zero on, not from the shortest that was seen.
-        """
+        """Return the terms with numbers that count from their zeros, given by name."""
+        # An area is the product of two lengths from zero on, not from the shortest that was seen.
         maps = tuple((name, 1.0, -zero) for name, zero in zeros.items())
         ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
         return replace(self, maps=maps, ends=ends)
@@ -155,10 +154,8 @@ class EquationTables:
         bends: Mapping[str, Floats],
         positions: Mapping[str, int],
     ) -> None:
-        """Add the parents of an equation, and write where they stand into the record.
-
-        ``bends (o, k - 1)`` are the weights of the spline of each number that has one.
-        """
+        """Add the parents of an equation, and write where they stand into the record."""
+        # `bends (o, k - 1)` are the weights of the spline of each number that has one.
         record["n_columns"] = terms.n_plain
         record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
         maps = {name: (factor, shift) for name, factor, shift in terms.maps}
@@ -185,10 +182,8 @@ def rows_of(terms: Terms, parents: Parents) -> tuple[Floats, tuple[int, ...]]:
 
 
 def columns_of(terms: Terms, parents: Parents) -> Floats:
-    """Return the columns ``(…, size - 1)`` of terms, for parents of shape ``(…)``: no constant.
-
-    Weights and trees are learned on them; an equation that is known as weights is solved without.
-    """
+    """Return the columns ``(…, size - 1)`` of terms, for parents of shape ``(…)``: no constant."""
+    # Weights and trees are learned on them; an equation that is known as weights is solved without.
     rows, shape = rows_of(terms, parents)
     tables, effects = EquationTables(), np.zeros((1, 1), EFFECT)
     bends = {name: _bends(knots, np.eye(len(knots) - 2)) for name, knots in terms.knots}
@@ -205,13 +200,11 @@ def columns_of(terms: Terms, parents: Parents) -> Floats:
 
 
 def _split(terms: Terms, outputs: Floats) -> tuple[Floats, dict[str, Floats]]:
-    """Return the weights of columns and products, and those of the bends of each spline.
-
-    The former ``(o, 1 + n + n²)`` are the constant, the plain columns and one without weight, and a
-    matrix with the weight of each product of two of them, not below its diagonal; without products
-    there is no matrix. The latter ``(o, k - 1)`` multiply what the cube of the distance from each
-    knot is beyond that from the last one.
-    """
+    """Return the weights of columns and products, and those of the bends of each spline."""
+    # The former `(o, 1 + n + n²)` are the constant, the plain columns and one without weight, and a
+    # matrix with the weight of each product of two of them, not below its diagonal; without
+    # products there is no matrix. The latter `(o, k - 1)` multiply what the cube of the distance
+    # from each knot is beyond that from the last one.
     (first, second), size = terms.products, terms.n_plain + 1
     blocks = np.zeros((len(outputs), 1 + size + (size**2 if terms.degree > 1 else 0)))
     blocks[:, :size] = outputs[:, :size]
@@ -238,3 +231,75 @@ def _kind(parent: Feature) -> CellKind:
     if isinstance(parent, Continuous):
         return CellKind.NUMBER
     return CellKind.LEVEL if isinstance(parent, Categorical) else CellKind.RANK
+
+
+class Learned:
+    """An equation of terms: called with parents by name, saved, and carried to other units."""
+
+    form: ClassVar[str]  # its name in a saved model
+    learned_name: ClassVar[str] = "weights"  # the field that holds what was learned
+    is_estimator: ClassVar[bool] = False  # or an array, which is kept in another file
+    terms: Terms
+
+    def __call__(self, parents: Parents) -> Array:
+        """Return the prediction, of the parents' shape, with a last axis for levels."""
+        raise NotImplementedError
+
+    @property
+    def learned(self) -> Any:
+        """What is learned beside the terms: an array, or an estimator."""
+        return getattr(self, self.learned_name)
+
+    def carried(self, maps: Mapping[str, Map], own: Map) -> "Learned":
+        """Return the equation with causes, by name, and the effect on other unit ranges."""
+        raise NotImplementedError
+
+    def saved(self) -> dict[str, Any]:
+        """Return the fields of ``SavedMechanism`` that are neither of its terms nor its noise."""
+        return {}
+
+    @classmethod
+    def load(cls, terms: Terms, learned: Any, saved: Any, n_logits: int) -> "Learned | None":
+        """Return the equation of a ``SavedMechanism``; ``None`` where its parts do not fit."""
+        # `n_logits` is the number of levels of a categorical effect, else 0.
+        raise NotImplementedError
+
+    def is_flat(self, n_logits: int) -> bool:
+        """Whether a kernel can run it; any other is asked for as a function, block by block."""
+        return False
+
+    def write(self, tables: EquationTables, record: Record, positions: Mapping[str, int]) -> None:
+        """Add a flat equation to tables, and write into the record of its effect where it is."""
+        raise NotImplementedError
+
+
+def carried(equation: Any, maps: Mapping[str, Map], own: Map = SAME) -> Any:
+    """Return any equation on the unit range with its causes and its effect on another."""
+    if isinstance(equation, Learned):
+        return equation.carried(maps, own)
+    factor, shift = own
+    return lambda parents: (equation(_in_old_units(parents, maps)) - shift) / factor
+
+
+def _in_old_units(parents: Parents, maps: Mapping[str, Map]) -> dict[str, Array]:
+    known = {name: maps.get(name, SAME) for name in parents}
+    return {name: values * known[name][0] + known[name][1] for name, values in parents.items()}
+
+
+def is_flat(equation: Any, n_logits: int, causes: Sequence[Feature]) -> bool:
+    """Return whether a kernel can run an equation, whose causes the schema declares so."""
+    if not isinstance(equation, Learned) or not equation.is_flat(n_logits):
+        return False
+    terms, declared = equation.terms, {cause.name: cause for cause in causes}
+    numbers = {parent.name for parent in terms.parents if isinstance(parent, Continuous)}
+    return (
+        {name for name, *_ in (*terms.knots, *terms.ends, *terms.maps)} <= numbers
+        and {parent.name for parent in terms.parents} == set(declared)
+        and all(_has_same_entries(parent, declared[parent.name]) for parent in terms.parents)
+    )
+
+
+def _has_same_entries(parent: Feature, declared: Feature) -> bool:
+    if isinstance(parent, Continuous) or isinstance(declared, Continuous):
+        return type(parent) is type(declared)
+    return type(parent) is type(declared) and len(parent.levels) == len(declared.levels)

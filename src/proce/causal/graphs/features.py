@@ -62,12 +62,10 @@ def unknown_causes(
     moved: Collection[str],  # the features that end elsewhere
     by_hand: Collection[str],  # the features that are acted on or held: they follow from nothing
 ) -> tuple[str, ...]:
-    """Return the missing features without which it is not known what follows from actions.
-
-    An effect of which a cause is missing stays as it is, since the noise of its equation is not
-    known. Where it would follow from an action, directly or not, what is told of it is a guess. An
-    effect that is missing itself is missing afterwards too.
-    """
+    """Return the missing features without which it is not known what follows from actions."""
+    # An effect of which a cause is missing stays as it is, since the noise of its equation is not
+    # known. Where it would follow from an action, directly or not, what is told of it is a guess.
+    # An effect that is missing itself is missing afterwards too.
     edges = tuple(edges)
     cut = set(cut_edges(edges, schema))
     kept = [edge for edge in edges if edge not in cut and edge[1] not in by_hand]

@@ -84,10 +84,9 @@ def _quoted(name: str) -> str:
 
 
 class _Token(NamedTuple):
-    """A word, quoted name, edge or sign of a text, or its end, and where it stands.
+    """A word, quoted name, edge or sign of a text, or its end, and where it stands."""
 
-    Of what is quoted, ``text`` is what it says, without quotes and backslashes.
-    """
+    # Of what is quoted, `text` is what it says, without quotes and backslashes.
 
     kind: str
     text: str

@@ -54,44 +54,20 @@ class Actions:
         return self.by_hand.sum(-1)
 
 
-@dataclass(frozen=True, eq=False)
-class Tolerances:
-    """Which differences of a feature count, ``(f,)`` in its own entries."""
-
-    still: Array  # how far from its value, or from what follows, counts as there: `Codec.still`
-    step: Array  # of numbers that have one, or what they are told to, else 0
-    origin: Array  # of the grid of numbers without a step that are told to a resolution, else NaN
-    lowest: Array  # of the training rows
-    highest: Array
-    can_act: Array  # whether it can be acted on or held at all, or set by time
-    rounding: Array  # by how much what an equation computed may be off, in raw units or not
-
-    @classmethod
-    def of(cls, codec: Codec) -> "Tolerances":
-        """Return the tolerances of the features of a codec."""
-        number, (origin, step) = codec.is_number, codec.grid
-        stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
-        rounded = number & ~np.array(stepped) & (codec.resolution > 0)
-        step = np.where(number, step, 0.0)
-        return cls(
-            still=codec.still,
-            step=step,
-            origin=np.where(rounded, origin, np.nan),
-            lowest=codec.lowest,
-            highest=codec.highest,
-            can_act=np.array([f.can_be_acted_on or f.action is Action.WAITS for f in codec.schema]),
-            rounding=_COMPUTING_ERROR * (1 + np.abs(codec.low) / codec.span),
-        )
-
-    def table(self, codec: Codec) -> Table:
-        """Return the tolerances of a codec's features as kernels take them."""
-        table = np.zeros(len(codec.schema), TOLERANCE)
-        for name, values in vars(self).items():
-            table[name] = values
-        table["reach"] = codec.reach
-        table["is_number"] = codec.is_number
-        table["is_categorical"] = codec.is_categorical
-        return table
+def tolerances_of(codec: Codec) -> Table:
+    """Return which differences of a codec's features count, records `TOLERANCE` ``(f,)``."""
+    table, (origin, step) = np.zeros(len(codec.schema), TOLERANCE), codec.grid
+    stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
+    rounded = codec.is_number & ~np.array(stepped) & (codec.resolution > 0)
+    table["still"] = codec.still
+    table["step"] = np.where(codec.is_number, step, 0.0)
+    table["origin"] = np.where(rounded, origin, np.nan)
+    table["lowest"], table["highest"] = codec.lowest, codec.highest
+    table["rounding"] = _COMPUTING_ERROR * (1 + np.abs(codec.low) / codec.span)
+    table["reach"] = codec.reach
+    table["can_act"] = [f.can_be_acted_on or f.action is Action.WAITS for f in codec.schema]
+    table["is_number"], table["is_categorical"] = codec.is_number, codec.is_categorical
+    return table
 
 
 def abduct(
@@ -151,7 +127,7 @@ def act_without_effects(codec: Codec, factual: Array, rows: Array) -> Actions:
 
 @lru_cache(maxsize=32)
 def _program_without_effects(codec: Codec) -> Program:
-    tolerances = Tolerances.of(codec).table(codec)
+    tolerances = tolerances_of(codec)
     tolerances["can_act"] = True
     return program_of(np.zeros((1, 0), EFFECT), tolerances)
 

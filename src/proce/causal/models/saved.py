@@ -62,13 +62,12 @@ class SavedMechanism:
         if noise is None or not isinstance(form, str) or EQUATIONS.get(form) is not type(equation):
             return cls(effect=name, noise="given")
         terms: Terms = equation.terms
-        if any(
-            parent.name not in schema or schema[parent.name] != parent for parent in terms.parents
+        of_noise, of_equation = mechanism.saved(), equation.saved()  # type: ignore[attr-defined]
+        # Parents that are declared otherwise, or two origins, of which only one could be kept.
+        if any(own.name not in schema or schema[own.name] != own for own in terms.parents) or any(
+            of_noise[part] != of_equation[part] for part in of_noise.keys() & of_equation
         ):
             return cls(effect=name, noise="given")
-        of_noise, of_equation = mechanism.saved(), equation.saved()  # type: ignore[attr-defined]
-        if any(of_noise[part] != of_equation[part] for part in of_noise.keys() & of_equation):
-            return cls(effect=name, noise="given")  # two origins, of which one is kept
         return cls(
             effect=name,
             noise=noise,  # type: ignore[arg-type]
@@ -163,38 +162,35 @@ class SavedCauses:
 
     def add(self, scm: StructuralCausalModel) -> int:
         """Keep a model; return its position."""
-        if id(scm) not in self._kept:
-            saved = SavedModel(
-                graph=self._graph(scm.graph),
-                mechanisms={
-                    name: self._mechanism(name, mechanism, scm)
-                    for name, mechanism in scm.mechanisms.items()
-                },
-                records={name: SavedRecord.of(record) for name, record in scm.records.items()},
-            )
-            self._keep(scm, self.models, saved)
-        return self._kept[id(scm)][0]
+        if id(scm) in self._kept:
+            return self._kept[id(scm)][0]
+        if id(scm.graph) not in self._kept:
+            self._keep(scm.graph, self.graphs, scm.graph.to_json())
+        saved = SavedModel(
+            graph=self._kept[id(scm.graph)][0],
+            mechanisms={
+                name: self._mechanism(name, mechanism, scm.codec.schema)
+                for name, mechanism in scm.mechanisms.items()
+            },
+            records={name: SavedRecord.of(record) for name, record in scm.records.items()},
+        )
+        return self._keep(scm, self.models, saved)
 
-    def _graph(self, graph: CausalGraph) -> int:
-        if id(graph) not in self._kept:
-            self._keep(graph, self.graphs, graph.to_json())
-        return self._kept[id(graph)][0]
+    def _mechanism(self, name: str, mechanism: Mechanism, schema: Schema) -> int:
+        if id(mechanism) in self._kept:
+            return self._kept[id(mechanism)][0]
+        saved = SavedMechanism.of(name, mechanism, schema)
+        position = self._keep(mechanism, self.mechanisms, saved)
+        if saved.noise != "given":
+            shelf = self.estimators if saved.is_estimator else self.weights
+            shelf[position] = equation_of(mechanism).learned
+        return position
 
-    def _mechanism(self, name: str, mechanism: Mechanism, scm: StructuralCausalModel) -> int:
-        if id(mechanism) not in self._kept:
-            position = len(self.mechanisms)
-            saved = SavedMechanism.of(name, mechanism, scm.codec.schema)
-            self._keep(mechanism, self.mechanisms, saved)
-            equation: Any = equation_of(mechanism)
-            if saved.noise != "given":
-                shelf = self.estimators if saved.is_estimator else self.weights
-                shelf[position] = equation.learned
-        return self._kept[id(mechanism)][0]
-
-    def _keep(self, original: object, shelf: list[Any], saved: object) -> None:
+    def _keep(self, original: object, shelf: list[Any], saved: object) -> int:
         # The original is kept too, since its id could otherwise be given to another object.
         self._kept[id(original)] = len(shelf), original
         shelf.append(saved)
+        return len(shelf) - 1
 
     def load(
         self, codec: Codec, equations: Mapping[str, Mechanism | Equation]
@@ -205,7 +201,12 @@ class SavedCauses:
             self._loaded(position, codec.schema, equations)
             for position in range(len(self.mechanisms))
         ]
-        self._check_parents(graphs)
+        for model in self.models:
+            graph: CausalGraph = _part(graphs, model.graph)
+            for name, position in model.mechanisms.items():
+                saved: SavedMechanism = _part(self.mechanisms, position)
+                if saved.effect != name or not {*saved.parents} <= {*graph.parents(name)}:
+                    raise GraphError(f"the equation of {name!r} is of other features.")
         return [
             StructuralCausalModel(
                 _part(graphs, model.graph),
@@ -215,14 +216,6 @@ class SavedCauses:
             )
             for model in self.models
         ]
-
-    def _check_parents(self, graphs: Sequence[CausalGraph]) -> None:
-        for model in self.models:
-            graph: CausalGraph = _part(graphs, model.graph)
-            for name, position in model.mechanisms.items():
-                saved: SavedMechanism = _part(self.mechanisms, position)
-                if saved.effect != name or not {*saved.parents} <= {*graph.parents(name)}:
-                    raise GraphError(f"the equation of {name!r} is of other features.")
 
     def _loaded(
         self, position: int, schema: Schema, equations: Mapping[str, Mechanism | Equation]

@@ -10,22 +10,22 @@ import numpy as np
 
 from proce.arguments import brief, check_fields, checked
 from proce.arrays import Array
-from proce.causal.equations.families import Kind
-from proce.causal.equations.fitting import MechanismRecord, fit_mechanisms
-from proce.causal.equations.given import (
+from proce.causal.equations.consistency import (
     check_consistency,
+    check_same_features,
     checked_mechanism,
     is_given,
+    on_scale_of,
     refuse_endless,
     require_equation,
 )
-from proce.causal.equations.learned import is_flat
+from proce.causal.equations.families import Kind
+from proce.causal.equations.fitting import MechanismRecord, fit_mechanisms
 from proce.causal.equations.mechanism import Linked, Mechanism, OfLevels, Units
-from proce.causal.equations.rescaling import check_same_features, on_scale_of
-from proce.causal.equations.terms import Equation, EquationTables
+from proce.causal.equations.terms import Equation, EquationTables, is_flat
 from proce.causal.graph import CausalGraph
 from proce.causal.models import propagation
-from proce.causal.models.propagation import Actions, Tolerances
+from proce.causal.models.propagation import Actions, tolerances_of
 from proce.causal.programs.program import EFFECT, Link, Program, program_of
 from proce.compiled.streams import Purpose, RowStreams, check_seed
 from proce.errors import GraphError
@@ -155,9 +155,8 @@ class StructuralCausalModel:
         if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
             raise GraphError("keys must be an array with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
-        return propagation.abduct(self.program, (self.noise_of,), rows, self.lacks(rows), uniforms)[
-            0
-        ]
+        lacks = self.lacks(rows)
+        return propagation.abduct(self.program, (self.noise_of,), rows, lacks, uniforms)[0]
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
@@ -282,11 +281,6 @@ class StructuralCausalModel:
         return tuple(self._positions[name] for name in self.graph.order if name in self._propagated)
 
     @cached_property
-    def tolerances(self) -> Tolerances:
-        """Which differences count when actions are separated from consequences."""
-        return Tolerances.of(self.codec)
-
-    @cached_property
     def program(self) -> Program:
         """The equations as kernels take them."""
         return self.program_of((self.mechanisms,))
@@ -306,8 +300,7 @@ class StructuralCausalModel:
                 record = effects[model, place]
                 record["position"], record["noise"] = self._positions[name], self._noise[name].start
                 record["is_cut"] = name not in self._propagated
-        tolerances = self.tolerances.table(self.codec)
-        return program_of(effects, tolerances, tables.parents, tables.weights)
+        return program_of(effects, tolerances_of(self.codec), tables.parents, tables.weights)
 
     def _is_flat(self, name: str, mechanism: Mechanism) -> bool:
         """Whether a mechanism can be run by a kernel, on rows on the unit range."""
@@ -428,10 +421,8 @@ def _to_unit(codec: Codec, position: int, value: Array, units: Units) -> Array:
 
 
 def draw_uniforms(rows: Array, seeds: Sequence[int], keys: Array | None, size: int) -> Array:
-    """Return numbers ``(s, i, size)`` between 0 and 1 of each seed, from the streams of rows.
-
-    ``keys (i,)`` are what the streams depend on beside the seed; by default the rows' positions.
-    """
+    """Return numbers ``(s, i, size)`` between 0 and 1 of each seed, from the streams of rows."""
+    # `keys (i,)` are what the streams depend on beside the seed; by default the rows' positions.
     keys = np.arange(len(rows)) if keys is None else keys
     streams = RowStreams.of_each(seeds, keys)
     return streams.uniforms(0, Purpose.NOISE, size).reshape(len(seeds), len(rows), size)

@@ -48,10 +48,8 @@ def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
 def follow(
     program: Program, model: int, place: int, block: Block, given: Given, work: Workspace
 ) -> None:
-    """Write the values ``(c,)`` that causes lead an effect to in a block of rows, and where.
-
-    Where the noise is unknown, causes decide nothing.
-    """
+    """Write the values ``(c,)`` that causes lead an effect to in a block of rows, and where."""
+    # Where the noise is unknown, causes decide nothing.
     effect, values, decides = program.effects[model, place], work.values, work.decides
     owners, noise = block.owners, block.noise
     if effect.link == Link.GIVEN:
@@ -68,11 +66,9 @@ def follow(
 def separate(
     program: Program, run: Run, people: People, candidates: Candidates, given: Given, told: Told
 ) -> None:
-    """Tell actions, holds and consequences apart in rows ``(n, f)``, through a run of effects.
-
-    The first run writes all cells of the rows, later ones those of their effects. The flags of
-    candidates say where a person may act; none of those told is set before.
-    """
+    """Tell actions, holds and consequences apart in rows ``(n, f)``, through a run of effects."""
+    # The first run writes all cells of the rows, later ones those of their effects. The flags of
+    # candidates say where a person may act; none of those told is set before.
     (start, stop), (factual, residual) = run, people
     rows, acting, n_candidates = candidates
     cells, flags = told
@@ -134,10 +130,8 @@ def separate(
 
 @part
 def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
-    """Return where a feature that follows would be shown, from its value before and its drift.
-
-    It moves by whole steps, or onto the grid from its origin on, where it has one.
-    """
+    """Return where a feature that follows would be shown, from its value before and its drift."""
+    # It moves by whole steps, or onto the grid from its origin on, where it has one.
     if step == 0:
         return before + drift if abs(drift) > still else before
     if origin == origin:
@@ -206,10 +200,8 @@ def measure_gaps(
     given: Given,
     gaps: Floats,
 ) -> None:
-    """Write the gap of each effect of a run, in rows ``(n, f)``; it is 0 where nothing follows.
-
-    The gap of a level that is kept counts by the share of its chance that is lost.
-    """
+    """Write the gap of each effect of a run, in rows ``(n, f)``; it is 0 where nothing follows."""
+    # The gap of a level that is kept counts by the share of its chance that is lost.
     (start, stop), (factual, residual), (rows, _, n_candidates) = run, people, candidates
     work, weights = workspace(program), program.weights
     values, decides, predicted = work.values, work.decides, work.predicted
@@ -263,12 +255,10 @@ def abduct(
     lacks: Flags,
     noise: Floats,
 ) -> None:
-    """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model.
-
-    It is NaN where the flags ``(n, e)`` say that an effect or a cause of it is missing. Where many
-    noises explain a level, one is drawn with ``uniforms (m, n, w)``. The noise of an effect that is
-    not compiled is left alone.
-    """
+    """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model."""
+    # It is NaN where the flags `(n, e)` say that an effect or a cause of it is missing. Where many
+    # noises explain a level, one is drawn with `uniforms (m, n, w)`. The noise of an effect that is
+    # not compiled is left alone.
     work, values = workspace(program), np.empty(BLOCK)
     for model in range(program.effects.shape[0]):
         for begin in range(0, len(rows), BLOCK):

@@ -27,11 +27,9 @@ def respond(
     sums: Floats,
     values: Floats,
 ) -> None:
-    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise.
-
-    ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
-    ``sums (c,)`` is memory for scores or logits with their noise.
-    """
+    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise."""
+    # `residual (i, w)` is the noise of each person, and `owners (c,)` says whose rows these are.
+    # `sums (c,)` is memory for scores or logits with their noise.
     n_rows, link, first = len(owners), effect.link, effect.noise
     for c in range(n_rows):
         values[c] = predicted[0, c] + residual[owners[c], first]
@@ -78,10 +76,8 @@ def explain(
     uniforms: Floats,
     noise: Floats,
 ) -> None:
-    """Write the noise ``(c, w)`` under which predictions ``(o, c)`` come to values ``(c,)``.
-
-    Where many noises give a level, one is drawn with ``uniforms (c, w)``.
-    """
+    """Write the noise ``(c, w)`` under which predictions ``(o, c)`` come to values ``(c,)``."""
+    # Where many noises give a level, one is drawn with `uniforms (c, w)`.
     first = effect.noise
     for c in range(len(values)):
         value = values[c]
@@ -104,11 +100,9 @@ def explain(
 def ends_of_level(
     weights: Floats, thresholds: int, n_levels: int, level: int, score: float
 ) -> tuple[float, float]:
-    """Return the least and the most noise under which a score comes to an ordered level.
-
-    The thresholds begin at a place among the weights ``(w,)``. Ends that the first and the last
-    level lack lie so far that noise beyond them has no chance.
-    """
+    """Return the least and the most noise under which a score comes to an ordered level."""
+    # The thresholds begin at a place among the weights `(w,)`. Ends that the first and the last
+    # level lack lie so far that noise beyond them has no chance.
     last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
     below = weights[thresholds + max(level - 1, 0)] - score
@@ -177,10 +171,8 @@ def _explain_choice(
 
 @part
 def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: float) -> float:
-    """Return the chance that predictions ``(o, c)`` give a level in row c, where they are lost.
-
-    A missing level counts as the first.
-    """
+    """Return the chance that predictions ``(o, c)`` give a level in row c, where they are lost."""
+    # A missing level counts as the first.
     level = known_or_first(level, False)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(

@@ -78,14 +78,14 @@ PARENT = np.dtype(
 )
 TOLERANCE = np.dtype(
     [
-        ("still", np.float64),
-        ("step", np.float64),
-        ("origin", np.float64),
-        ("lowest", np.float64),
+        ("still", np.float64),  # how far from its value, or from what follows, counts as there
+        ("step", np.float64),  # of numbers that have one, or what they are told to, else 0
+        ("origin", np.float64),  # of the grid of numbers that are told to a resolution, else NaN
+        ("lowest", np.float64),  # of the training rows
         ("highest", np.float64),
-        ("rounding", np.float64),
+        ("rounding", np.float64),  # by how much what an equation computed may be off
         ("reach", np.float64),
-        ("can_act", np.int64),
+        ("can_act", np.int64),  # whether it can be acted on or held at all, or set by time
         ("is_number", np.int64),
         ("is_categorical", np.int64),
     ]

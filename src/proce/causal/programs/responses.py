@@ -92,10 +92,8 @@ def predict(
     rows: Floats,
     work: Workspace,
 ) -> None:
-    """Write what an equation gives rows ``(c, f)`` without its noise, or its logits, ``(o, c)``.
-
-    The outputs stand in the workspace, whose columns and amounts are those of the rows then.
-    """
+    """Write what an equation gives rows ``(c, f)`` without its noise, or its logits, ``(o, c)``."""
+    # The outputs stand in the workspace, whose columns and amounts are those of the rows then.
     columns, amounts, slopes, predicted = work.columns, work.amounts, work.slopes, work.predicted
     read_parents(program, model, place, rows, columns, amounts)
     effect, n_rows = program.effects[model, place], len(rows)
@@ -160,11 +158,9 @@ def _add_bends(
 def write_columns(
     program: Program, rows: Floats, factors: Ints, bends: Ints, columns: Floats
 ) -> None:
-    """Write the columns ``(n, m)`` of the first equation for rows ``(n, f)``; all are 0 before.
-
-    They are the plain ones, the products of those at ``factors (2, q)``, and from ``bends (p,)`` on
-    the bends of each parent, whose weights are those of as many outputs.
-    """
+    """Write the columns ``(n, m)`` of the first equation for rows ``(n, f)``; all are 0 before."""
+    # They are the plain ones, the products of those at `factors (2, q)`, and from `bends (p,)` on
+    # the bends of each parent, whose weights are those of as many outputs.
     work, effect = workspace(program), program.effects[0, 0]
     active, amounts, bent = work.columns, work.amounts, work.predicted[0]
     for begin in range(0, len(rows), BLOCK):

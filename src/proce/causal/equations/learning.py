@@ -1,17 +1,20 @@
-"""The rows that the equation of one effect is learned from, and the folds that are held out."""
+"""How the equation of one effect is learned: from which rows, held out in folds, by a family."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, missing_cells
-from proce.causal.equations.terms import NONE, Terms, columns_of
+from proce.causal.equations.mechanism import Additive, Choice, Mechanism, Ordered, Ranked
+from proce.causal.equations.terms import NONE, Equation, Learned, Parents, Terms, columns_of
 from proce.causal.graph import CausalGraph
 from proce.compiled.copies import groups_of
+from proce.compiled.elementary import softmaxes
 from proce.errors import GraphError
-from proce.schema import Categorical, Codec, Continuous, Feature
+from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal
 from proce.schema.bulk import bulk_ends
 
 _N_FOLDS = 5
@@ -20,11 +23,10 @@ _MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is no
 
 @dataclass(frozen=True, eq=False)
 class EffectRows:
-    """An effect and its causes, in the rows where none of them is missing.
+    """An effect and its causes, in the rows where none of them is missing."""
 
-    Rows that are alike are held once, with their count: levels, years and hours make many such
-    rows, and an equation learns the same from them.
-    """
+    # Rows that are alike are held once, with their count: levels, years and hours make many such
+    # rows, and an equation learns the same from them.
 
     feature: Feature  # the effect and its parents
     causes: tuple[Feature, ...]
@@ -38,11 +40,9 @@ class EffectRows:
 
     @classmethod
     def of(cls, name: str, graph: CausalGraph, rows: Array, codec: Codec) -> "EffectRows":
-        """Return what there is to learn of an effect from training rows ``(i, f)``.
-
-        Rows with an outlier in the effect or a cause are left out, or a few of them would bend
-        the equation.
-        """
+        """Return what there is to learn of an effect from training rows ``(i, f)``."""
+        # Rows with an outlier in the effect or a cause are left out, or a few of them would bend
+        # the equation.
         feature = codec.schema[name]
         causes = tuple(codec.schema[cause] for cause in graph.parents(name))
         positions = [codec.schema.position(used.name) for used in (feature, *causes)]
@@ -95,11 +95,9 @@ class EffectRows:
 
     @property
     def comparable(self) -> Array:
-        """Flags ``(d,)`` of the rows on which all forms have a likelihood.
-
-        An amount of zero has none under multiplicative noise. Elsewhere zero is a value like any
-        other.
-        """
+        """Flags ``(d,)`` of the rows on which all forms have a likelihood."""
+        # An amount of zero has none under multiplicative noise. Elsewhere zero is a value like any
+        # other.
         if self.is_amount:
             return self.target > self.origin + NONE
         return np.ones_like(self.target, dtype=np.bool_)
@@ -192,3 +190,50 @@ def _ends(causes: tuple[Feature, ...], codec: Codec) -> tuple[tuple[str, float, 
     ends = bulk_ends(codec).T.tolist()
     named = [(cause.name, *ends[codec.schema.position(cause.name)]) for cause in causes]
     return tuple((name, low, high) for name, low, high in named if high - low < math.inf)
+
+
+Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Equations that are learned in one way; `families.py` lists all families."""
+
+    words: Callable[[str], str | None]  # a kind in words; None of the kinds of other families
+    fit: Callable[[str, EffectRows, int], Fit]  # of a kind, an effect and a seed
+    equations: tuple[type[Learned], ...] = ()  # what is fitted, as it is saved by its `form`
+    # What is predicted of the rows of each fold, where that is known without a fit for each.
+    held_out: Callable[[str, EffectRows, Folds, int], Array] | None = None
+
+    def predict_unseen(self, kind: str, effect: EffectRows, folds: Folds, seed: int) -> Array:
+        """Return what a kind predicts of the rows of each fold, fitted on the others."""
+        # A number or rank `(u,)`, or chances `(u, l)` of levels that are fitted as such.
+        if self.held_out is not None:
+            return self.held_out(kind, effect, folds, seed)
+        return held_out(self.fit(kind, effect, seed), effect, folds)
+
+
+def held_out(fit: Fit, effect: EffectRows, folds: Folds) -> Array:
+    """Return what mechanisms predict of the rows of each fold, fitted on the others, ``(u, …)``."""
+    parts = []
+    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
+        mechanism = fit(effect.counts - counts)
+        parents = {name: values[unseen] for name, values in effect.parents.items()}
+        parts.append(_predicted(mechanism, parents))
+    return np.concatenate(parts)
+
+
+def with_added_noise(feature: Feature, equation: Equation) -> Mechanism:
+    """Return an equation of a number, or of a rank, with what it leaves over as its noise."""
+    if isinstance(feature, Ordinal):
+        return Ranked(equation, len(feature.levels), units="unit")
+    return Additive(equation, units="unit")
+
+
+def _predicted(mechanism: Mechanism, parents: Parents) -> Array:
+    """Return the chances ``(u, l)`` of levels that have some, else a number or rank ``(u,)``."""
+    if isinstance(mechanism, Choice):
+        return softmaxes(mechanism.predict(parents))
+    if isinstance(mechanism, Ordered):
+        return mechanism.chances(parents)
+    return mechanism.predict(parents)

@@ -1,4 +1,4 @@
-"""What a person gave: functions, whose answers are checked each time, and what fits together."""
+"""What must fit: the answers of functions that a person gave; graph, equations and codec."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,11 +18,12 @@ from proce.causal.equations.mechanism import (
     Ordered,
     Ranked,
 )
-from proce.causal.equations.terms import Equation, Parents
+from proce.causal.equations.terms import SAME, Equation, Map, Parents
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
 from proce.errors import GraphError, did_you_mean
-from proce.schema import Continuous, Feature, Schema
+from proce.schema import Codec, Continuous, Feature, Level, Schema
+from proce.schema.scale import scale_map
 
 _PARTS = ("units", "noise_size", "predict", "abduct", "respond")  # of a mechanism
 
@@ -111,12 +112,9 @@ def refuse_where(
 
 
 def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str = "rows") -> None:
-    """Raise a GraphError where a given equation predicts no finite number for some rows.
-
-    A level may be impossible, with a logit of minus infinity, but not all of them.
-    """
+    """Raise a GraphError where a given equation predicts no finite number for some rows."""
     predicted = mechanism.predict(parents)
-    if isinstance(mechanism, Choice):
+    if isinstance(mechanism, Choice):  # a level may have a logit of minus infinity, but not all
         predicted = predicted.max(-1)
     refuse_where(~np.isfinite(predicted), name, parents, which)
 
@@ -162,21 +160,6 @@ def check_consistency(
 ) -> None:
     """Raise a GraphError where names, equations or numbers of levels do not fit."""
     require_features(graph.nodes, schema)
-    _check_equations(graph, mechanisms)
-    for name, mechanism in mechanisms.items():
-        _check_levels(schema[name], mechanism)
-
-
-def require_equation(name: str, graph: CausalGraph) -> None:
-    """Raise a GraphError where a feature has no causes."""
-    if name not in graph.endogenous:
-        raise GraphError(
-            f"{name!r} has no equation; the features with causes are {', '.join(graph.endogenous)}."
-            + did_you_mean(name, graph.endogenous)
-        )
-
-
-def _check_equations(graph: CausalGraph, mechanisms: Mapping[str, Mechanism]) -> None:
     for name in graph.endogenous:
         if name not in mechanisms:
             raise GraphError(
@@ -189,12 +172,67 @@ def _check_equations(graph: CausalGraph, mechanisms: Mapping[str, Mechanism]) ->
                 f"there is an equation for {name!r}, which the graph gives no cause; add the edges"
                 " into it, or remove the equation." + did_you_mean(name, graph.endogenous)
             )
+    for name, mechanism in mechanisms.items():
+        expected = len(_levels(schema[name]))
+        if isinstance(mechanism, Choice | Ordered | Ranked) and mechanism.n_levels != expected:
+            raise GraphError(
+                f"the equation of {name!r} gives one of {mechanism.n_levels} levels; the"
+                f" {schema[name].kind} feature has {expected}."
+            )
 
 
-def _check_levels(feature: Feature, mechanism: Mechanism) -> None:
-    expected = 0 if isinstance(feature, Continuous) else len(feature.levels)
-    if isinstance(mechanism, Choice | Ordered | Ranked) and mechanism.n_levels != expected:
+def require_equation(name: str, graph: CausalGraph) -> None:
+    """Raise a GraphError where a feature has no causes."""
+    if name not in graph.endogenous:
         raise GraphError(
-            f"the equation of {feature.name!r} gives one of {mechanism.n_levels} levels; the"
-            f" {feature.kind} feature has {expected}."
+            f"{name!r} has no equation; the features with causes are {', '.join(graph.endogenous)}."
+            + did_you_mean(name, graph.endogenous)
         )
+
+
+def check_same_features(graph: CausalGraph, old_schema: Schema, new_schema: Schema) -> None:
+    """Raise a GraphError where two schemas declare a feature of the graph differently."""
+    require_features(graph.nodes, new_schema)
+    for name in graph.nodes:
+        old, new = old_schema[name], new_schema[name]
+        if old.kind != new.kind or _levels(old) != _levels(new):
+            raise GraphError(
+                f"the equations know {name!r} as {old.kind} {_levels(old) or ''}; the new"
+                f" schema has it as {new.kind} {_levels(new) or ''}. Declare it the same."
+            )
+
+
+def on_scale_of(
+    codec: Codec, graph: CausalGraph, mechanisms: Mapping[str, Mechanism], old: Codec
+) -> dict[str, Mechanism]:
+    """Return mechanisms over the rows of one codec for the rows of another."""
+    # Equations in raw units stay as they are. Those that were learned on the unit range are
+    # carried over where both codecs are of the same training rows, and refused otherwise.
+    rescaled = dict(mechanisms)
+    learned = [name for name, mechanism in mechanisms.items() if mechanism.units == "unit"]
+    if learned and _scale(graph, old.by_range) != _scale(graph, codec.by_range):
+        raise GraphError(
+            f"the equation of {learned[0]!r} was fitted on another unit range; fit it again with"
+            " StructuralCausalModel.fit and the new codec."
+        )
+    maps: dict[str, Map] = {}
+    for name in graph.nodes:
+        before, after = old.schema.position(name), codec.schema.position(name)
+        ends = codec.low[after], codec.span[after], old.low[before], old.span[before]
+        factor, shift = (float(part) for part in scale_map(*ends))
+        if isinstance(codec.schema[name], Continuous) and (factor, shift) != SAME:
+            maps[name] = factor, shift
+    for name in learned:
+        mechanism = mechanisms[name]
+        if maps and isinstance(mechanism, Linked):
+            rescaled[name] = mechanism.rescaled(maps, maps.get(name, SAME))
+    return rescaled
+
+
+def _scale(graph: CausalGraph, codec: Codec) -> list[tuple[float, float]]:
+    positions = [codec.schema.position(name) for name in graph.nodes]
+    return [(codec.low[position].item(), codec.span[position].item()) for position in positions]
+
+
+def _levels(feature: Feature) -> tuple[Level, ...]:
+    return () if isinstance(feature, Continuous) else feature.levels

@@ -1,4 +1,8 @@
-"""Ordered levels: probit regression with thresholds (McKelvey, Zavoina 1975)."""
+"""Levels: multinomial logistic regression, and with an order probit regression with thresholds.
+
+R. McKelvey, W. Zavoina, "A statistical model for the analysis of ordinal level dependent
+variables" (1975).
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,15 +11,15 @@ from functools import cached_property, partial
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.effect_rows import EffectRows
-from proce.causal.equations.family import Family, Fit
-from proce.causal.equations.mechanism import Ordered
+from proce.causal.equations.learning import EffectRows, Family, Fit
+from proce.causal.equations.mechanism import Choice, Ordered
 from proce.causal.equations.regression import Form, Polynomial
 from proce.causal.equations.terms import Terms, columns_of
 from proce.causal.programs.links import shares_between, write_ends
 from proce.compiled.elementary import exponentials, logarithms, quantiles
-from proce.schema import Ordinal
+from proce.schema import Categorical, Ordinal
 
+_NEVER = -50.0  # a logit so low that its level is never chosen
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _MIN_CHANCE = 1e-300  # of a level that a step leaves none
 Parameters = tuple[Array, Array]  # slopes, thresholds
@@ -24,6 +28,43 @@ _MAX_HALVINGS = 30
 _MAX_LEFT = 1e-4  # of the log-likelihood: about the square of what the last step gained, per row
 _UNSEEN_WIDTH = 1e-3  # between the thresholds of a level that does not occur
 _UNSEEN_DISTANCE = 8.0  # of such a level before the first or after the last one, in noise
+
+
+def fit_logistic(
+    terms: Terms,
+    columns: Array,  # (d, m)
+    codes: Array,  # (d,)
+    n_levels: int,  # seen or not
+    counts: Array,  # how often each row occurs, (d,)
+) -> Choice:
+    """Fit the logits of levels; one that never occurs has one so low that it is never chosen."""
+    from sklearn.linear_model import LogisticRegression
+
+    seen = counts > 0
+    rows, labels = columns[seen].astype(np.float64), codes[seen]
+    model = LogisticRegression(C=100.0, max_iter=1000)
+    model.fit(rows, labels, sample_weight=counts[seen])
+    slopes, constants = model.coef_, model.intercept_
+    if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two levels
+        slopes = np.concatenate([np.zeros_like(slopes), slopes])
+        constants = np.concatenate([np.zeros_like(constants), constants])
+    weights = np.zeros((terms.size, n_levels), dtype=np.float64)
+    weights[0] = _NEVER
+    known = model.classes_.astype(np.int64)
+    weights[0, known] = constants
+    weights[1:, known] = slopes.T
+    return Choice(Polynomial(terms, weights), n_levels, units="unit")
+
+
+def _logistic(kind: str, effect: EffectRows, seed: int) -> Fit:
+    assert isinstance(effect.feature, Categorical), "levels without an order"
+    columns, n_levels = columns_of(effect.terms, effect.parents), len(effect.feature.levels)
+    return partial(fit_logistic, effect.terms, columns, effect.target, n_levels)
+
+
+LOGISTIC = Family(
+    words=lambda kind: "a logistic regression" if kind == "logistic" else None, fit=_logistic
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +86,9 @@ class OrderedRows:
         return self.maximise(None)
 
     def maximise(self, start: Parameters | None) -> Parameters:
-        """Return the slopes and thresholds of the greatest likelihood, found from a start on.
-
-        The log-likelihood is concave, so Newton's method with halved steps finds its only maximum
-        from any start; one of other levels is not taken.
-        """
+        """Return the slopes and thresholds of the greatest likelihood, found from a start on."""
+        # The log-likelihood is concave, so Newton's method with halved steps finds its only maximum
+        # from any start; one of other levels is not taken.
         seen = self.counts > 0
         columns, counts = self.columns[seen].astype(np.float64), self.counts[seen]
         levels, codes = np.unique(self.ranks[seen], return_inverse=True)
@@ -66,10 +105,8 @@ class OrderedRows:
 
 
 def fit_ordered(terms: Terms, rows: OrderedRows, counts: Array) -> Ordered:
-    """Fit a latent number and its thresholds on rows that occur ``counts`` times.
-
-    A level that never occurs keeps thresholds between which it is next to never chosen.
-    """
+    """Fit a latent number and its thresholds on rows that occur ``counts`` times."""
+    # A level that never occurs keeps thresholds between which it is next to never chosen.
     drawn = rows.with_counts(counts)
     found = drawn.maximise(rows.best)
     weights = np.concatenate([np.zeros(1, dtype=found[0].dtype), found[0]])
@@ -107,10 +144,9 @@ def _maximise(columns: Array, codes: Array, counts: Array, start: Parameters) ->
 
 @dataclass(frozen=True, eq=False)
 class _Point:
-    """Slopes and thresholds, and what the rows say of them.
+    """Slopes and thresholds, and what the rows say of them."""
 
-    ``low`` and ``high`` are the ends of each row's level, as noise.
-    """
+    # `low` and `high` are the ends of each row's level, as noise.
 
     slopes: Array
     ends: Array
@@ -132,10 +168,8 @@ class _Point:
         return cls(slopes, ends, low, high, chance, objective)
 
     def derivatives(self, columns: Array, levels: Array, counts: Array) -> tuple[Array, Array]:
-        """Return the gradient and minus the second derivatives, of slopes, then thresholds.
-
-        ``levels`` ``(d, l)`` have the count of each row in the column of its level, else 0.
-        """
+        """Return the gradient and minus the second derivatives, of slopes, then thresholds."""
+        # `levels` `(d, l)` have the count of each row in the column of its level, else 0.
         by_high = _density(self.high) / self.chance
         by_low = -_density(self.low) / self.chance
         high_high = self.high * by_high + np.square(by_high)
@@ -190,12 +224,12 @@ def _with_unseen(
     return np.array(thresholds, dtype=np.float64)
 
 
-def _words(kind: str) -> str | None:
+def _words_of_ordered(kind: str) -> str | None:
     plain = kind.removeprefix("ordered-")
     return None if plain == kind else Form.of(kind).words
 
 
-def _fit(kind: str, effect: EffectRows, seed: int) -> Fit:
+def _ordered(kind: str, effect: EffectRows, seed: int) -> Fit:
     assert isinstance(effect.feature, Ordinal), "ordered levels"
     terms = Form.of(kind).terms(effect)
     columns = columns_of(terms, effect.parents)
@@ -203,4 +237,4 @@ def _fit(kind: str, effect: EffectRows, seed: int) -> Fit:
     return partial(fit_ordered, terms, rows)
 
 
-ORDERED = Family(words=_words, fit=_fit)
+ORDERED = Family(words=_words_of_ordered, fit=_ordered)
