@@ -321,19 +321,14 @@ def pair_shares(nodes: Sequence[str], resamples: Sequence[Dag]) -> tuple[PairSha
     position = {name: number for number, name in enumerate(nodes)}
     counts: dict[Edge, list[int]] = {}  # forward, backward, undirected
     for resample in resamples:
-        for pairs, directed in ((resample.edges, True), (resample.undirected, False)):
-            for one, other in pairs:
-                ahead = position[one] < position[other]
-                pair = (one, other) if ahead else (other, one)
-                direction = 2 if not directed else 0 if ahead else 1
-                counts.setdefault(pair, [0, 0, 0])[direction] += 1
+        for edge in resample.edges:
+            pair = sorted_pair(edge, position)
+            counts.setdefault(pair, [0, 0, 0])[edge != pair] += 1
+        for edge in resample.undirected:
+            counts.setdefault(sorted_pair(edge, position), [0, 0, 0])[2] += 1
     shares = [
         PairShares(pair, *(count / len(resamples) for count in directions))
         for pair, directions in counts.items()
     ]
-    return tuple(
-        sorted(
-            shares,
-            key=lambda share: (-share.joined, position[share.pair[0]], position[share.pair[1]]),
-        )
-    )
+    shares.sort(key=lambda own: (-own.joined, position[own.pair[0]], position[own.pair[1]]))
+    return tuple(shares)

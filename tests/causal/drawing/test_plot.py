@@ -1,5 +1,6 @@
 """The drawing of a graph: layered, readable, and without side effects."""
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import matplotlib as mpl
@@ -15,6 +16,12 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from proce.causal import CausalGraph
 from proce.datasets import load_dataset
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
 
 
 @st.composite
@@ -87,7 +94,6 @@ def test_the_graphs_of_the_data_sets_are_readable(name: str) -> None:
         assert words.x0 > box[0]
         assert words.x1 < box[2]
         assert text.get_fontsize() >= 8
-    plt.close(ax.figure)
 
 
 def test_causes_stand_left_of_effects() -> None:
@@ -95,7 +101,6 @@ def test_causes_stand_left_of_effects() -> None:
     ax = graph.plot()
     left = {text.get_text(): text.get_position()[0] for text in ax.texts}
     assert left["a"] < left["b"] == left["d"] < left["c"]  # roots stand next to their effect
-    plt.close(ax.figure)
 
 
 def test_edges_are_as_thick_as_they_are_certain_and_open_pairs_are_dashed() -> None:
@@ -109,7 +114,6 @@ def test_edges_are_as_thick_as_they_are_certain_and_open_pairs_are_dashed() -> N
     assert sure.get_linewidth() > 2 * doubtful.get_linewidth()
     assert sure.get_linestyle() == "-"
     assert undirected.get_linestyle() != "-"
-    plt.close(ax.figure)
 
 
 def test_given_axes_are_used_and_returned_and_nothing_is_shown(
@@ -121,11 +125,9 @@ def test_given_axes_are_used_and_returned_and_nothing_is_shown(
     assert CausalGraph([("a", "b")], nodes=["a", "b", "$lone_$"]).plot(ax=ax) is ax
     assert plt.get_fignums() == open_figures
     figure.canvas.draw()  # a dollar sign in a name starts no formula
-    plt.close(figure)
 
 
 def test_a_graph_without_edges_or_nodes_can_be_drawn() -> None:
     for graph in (CausalGraph([]), CausalGraph([], nodes=["a long name " * 10])):
         ax = graph.plot()
         ax.figure.canvas.draw()
-        plt.close(ax.figure)

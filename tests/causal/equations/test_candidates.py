@@ -26,6 +26,11 @@ def fitted(frame, graph, kind="auto"):
     return StructuralCausalModel.fit(graph, rows, codec, mechanism=kind), rows
 
 
+def effect_of(name, frame, graph):
+    codec = Codec.fit(Schema.infer(frame), frame)
+    return EffectRows.of(name, graph, codec.encode(frame), codec)
+
+
 def pair(x, y):
     return pd.DataFrame({"x": x, "y": y}), CausalGraph([("x", "y")])
 
@@ -81,9 +86,7 @@ def test_needless_terms_cost_accuracy_and_are_dropped():
 @pytest.mark.parametrize("kind", ["linear", "log-quadratic", "sparse-spline", "log-sparse-spline"])
 def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     """From sums over rows, as by a fit on each part; with the knots of all rows."""
-    frame, graph = plots(300)
-    codec = Codec.fit(Schema.infer(frame), frame)
-    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
+    effect = effect_of("price", *plots(300))
     folds = Folds.of(effect, 3)
     told = family_for(kind, effect).predict_unseen(kind, effect, folds, 3)
     terms = family_for(kind, effect).fit(kind, effect, 3)(effect.counts).predict
@@ -110,9 +113,7 @@ def test_the_errors_that_choose_a_form_are_those_of_its_equation_to_the_last_bit
         return np.random.default_rng(0).normal(0, 0.3, len(moments.centred))
 
     monkeypatch.setattr(regression, "least_squares", draw_weights)
-    frame, graph = plots(300)
-    codec = Codec.fit(Schema.infer(frame), frame)
-    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
+    effect = effect_of("price", *plots(300))
     folds = Folds.of(effect, 3)
     told = family_for(kind, effect).fit(kind, effect, 3)(effect.counts).predict(effect.parents)
     assert np.array_equal(
@@ -126,16 +127,14 @@ def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
     codes = (3 * x + draw.uniform(-1, 1, 300)).astype(int).clip(0, 2)
     codes[0] = 3  # a level that a fit without its row does not know
     frame = pd.DataFrame({"x": x, "y": pd.Categorical.from_codes(codes, list("abcd"))})
-    codec, graph = Codec.fit(Schema.infer(frame), frame), CausalGraph([("x", "y")])
-    effect = EffectRows.of("y", graph, codec.encode(frame), codec)
+    effect = effect_of("y", frame, CausalGraph([("x", "y")]))
     folds = Folds.of(effect, 3)
     chances = family_for("logistic", effect).predict_unseen("logistic", effect, folds, 3)
     target = effect.target[folds.positions]
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
-        mechanism = family_for("logistic", effect).fit("logistic", effect, 3)(
-            effect.counts - counts
-        )
+        fit = family_for("logistic", effect).fit("logistic", effect, 3)
+        mechanism = fit(effect.counts - counts)
         parts.append(mechanism.chance({"x": effect.parents["x"][unseen]}, effect.target[unseen]))
     of_target = np.concatenate(parts)
     assert np.array_equal(chances[np.arange(300), target.astype(int)], of_target)
@@ -239,11 +238,7 @@ def test_other_columns_do_not_matter_to_an_effect():
     wide = frame.assign(other=np.where(np.arange(200) % 3, 1.0, np.nan), far=0.0, place="x")
     wide.loc[[3, 5], "far"] = [1e9, -1e9]
     wide.loc[7, "width"] = frame.loc[7, "width"] = np.nan
-    codecs = [Codec.fit(Schema.infer(table), table) for table in (frame, wide)]
-    alone, beside = (
-        EffectRows.of("price", graph, codec.encode(table), codec)
-        for codec, table in zip(codecs, (frame, wide), strict=True)
-    )
+    alone, beside = (effect_of("price", table, graph) for table in (frame, wide))
     assert alone.n_rows == beside.n_rows == 199
     assert np.array_equal(alone.places, beside.places)
     assert np.array_equal(alone.target, beside.target)

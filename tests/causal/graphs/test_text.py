@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 import networkx
 import pytest
@@ -308,6 +309,11 @@ def test_networkx_graphs_without_direction_or_names_are_refused() -> None:
         CausalGraph.from_networkx(networkx.DiGraph([(1, 2)]))
 
 
+def json_text(**fields: Any) -> str:
+    edges = [{"cause": "a", "effect": "b"}]
+    return json.dumps({"format": 1, "nodes": ["a", "b"], "edges": edges} | fields)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -325,12 +331,43 @@ def test_networkx_graphs_without_direction_or_names_are_refused() -> None:
     ],
 )
 def test_json_that_does_not_fit_is_refused(change: dict[str, object], message: str) -> None:
-    record = {"format": 1, "nodes": ["a", "b"], "edges": [{"cause": "a", "effect": "b"}]} | change
     with pytest.raises(GraphError, match=message):
-        CausalGraph.from_json(json.dumps(record))
+        CausalGraph.from_json(json_text(**change))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{", "null"])
 def test_what_is_no_json_object_is_refused(text: str) -> None:
     with pytest.raises(GraphError, match="the graph is not"):
         CausalGraph.from_json(text)
+
+
+def test_a_number_of_many_digits_is_refused() -> None:
+    with pytest.raises(GraphError, match="the graph is not JSON: Exceeds the limit"):
+        CausalGraph.from_json(f'{{"format": {"1" * 5_000}}}')
+
+
+@pytest.mark.parametrize("share", [10**400, -(10**400), 1e300, "0.5", True])
+def test_a_confidence_that_is_no_share_is_refused(share: Any) -> None:
+    edges = [{"cause": "a", "effect": "b", "confidence": share}]
+    with pytest.raises(GraphError, match="expected a share from 0 to 1"):
+        CausalGraph.from_json(json_text(edges=edges))
+
+
+def test_settings_that_nest_without_end_are_refused() -> None:
+    settings: dict[str, Any] = {}
+    for _ in range(300):
+        settings = {"a": settings}
+    with pytest.raises(GraphError, match="the graph's origin is"):
+        CausalGraph.from_json(json_text(origin={"algorithm": "pc", "settings": settings}))
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(GraphError, match="half a character"):
+        CausalGraph.from_json(json_text(nodes=["a", "b", "\ud800"]))
+
+
+def test_a_short_text_cannot_ask_for_endless_work() -> None:
+    nodes = [f"n{number}" for number in range(2_001)]
+    resamples = [{"edges": [], "undirected": []}] * 500
+    with pytest.raises(GraphError, match="500 resamples of 2,001 nodes each"):
+        CausalGraph.from_json(json_text(nodes=nodes, edges=[], resamples=resamples))

@@ -102,35 +102,6 @@ def test_levels_and_arrays_can_be_acted_on() -> None:
     ]
 
 
-def test_a_linear_model_equals_its_closed_form() -> None:
-    """x = B x + u with do(x1 = v): x = (I - B')^-1 (u' + v e1)."""
-    names = ("a", "b", "c", "d")
-    weights = np.array(
-        [[0, 0, 0, 0], [2.0, 0, 0, 0], [-1.0, 0.5, 0, 0], [0.3, 0, 4.0, 0]], dtype=np.float64
-    )  # weights[effect, cause]
-    edges = [(names[c], names[e]) for e in range(4) for c in range(4) if weights[e, c] != 0]
-    graph = CausalGraph(edges, names)
-    mechanisms: dict[str, Mechanism] = {}
-    for effect in graph.endogenous:
-        row = weights[names.index(effect)]
-        slopes = {cause: row[names.index(cause)].item() for cause in graph.parents(effect)}
-        mechanisms[effect] = Additive(partial(_weighted, slopes))
-    values = np.random.default_rng(0).standard_normal((50, 4))
-    codec = Codec.fit(Schema(Continuous(n) for n in names), pd.DataFrame(values, columns=names))
-    model = Model(graph, mechanisms, codec)
-    rows = codec.to_unit(values)
-    after = codec.to_raw(model.counterfactual(rows, {"b": 1.7}))
-    noise = values - values @ weights.T
-    cut, pushed = weights.copy(), noise.copy()
-    cut[1], pushed[:, 1] = 0, 1.7
-    expected = np.linalg.solve(np.eye(4, dtype=np.float64) - cut, pushed.T).T
-    np.testing.assert_allclose(after, expected, rtol=0, atol=1e-12)
-
-
-def _weighted(slopes: dict[str, float], parents: Parents) -> Array:
-    return np.stack([slope * parents[cause] for cause, slope in slopes.items()]).sum(0)
-
-
 cells = st.tuples(
     st.integers(0, 40),
     st.floats(1, 100),

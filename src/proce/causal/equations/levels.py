@@ -76,10 +76,6 @@ class OrderedRows:
     counts: Array  # how often each of the rows occurs, (d,)
     n_levels: int  # seen or not
 
-    def with_counts(self, counts: Array) -> "OrderedRows":
-        """Return the same rows, occurring more or less often or never."""
-        return replace(self, counts=counts)
-
     @cached_property
     def best(self) -> Parameters:
         """The slopes ``(m,)`` and the thresholds between the levels that occur."""
@@ -107,7 +103,7 @@ class OrderedRows:
 def fit_ordered(terms: Terms, rows: OrderedRows, counts: Array) -> Ordered:
     """Fit a latent number and its thresholds on rows that occur ``counts`` times."""
     # A level that never occurs keeps thresholds between which it is next to never chosen.
-    drawn = rows.with_counts(counts)
+    drawn = replace(rows, counts=counts)
     found = drawn.maximise(rows.best)
     weights = np.concatenate([np.zeros(1, dtype=found[0].dtype), found[0]])
     return Ordered(Polynomial(terms, weights), drawn.thresholds(found), units="unit")

@@ -207,10 +207,9 @@ def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...
     known = set(names)
     for name in dict.fromkeys(name for edge in edges for name in edge):
         if name not in known:
-            listed = ", ".join(names[:_MAX_SHOWN]) + ", …" * (len(names) > _MAX_SHOWN)
             raise GraphError(
-                f"unknown feature {name!r} in a causal graph over {listed or 'nothing'}: an edge"
-                " names it, and nodes does not." + did_you_mean(name, names)
+                f"unknown feature {name!r} in a causal graph over {_shown(names) or 'nothing'}:"
+                " an edge names it, and nodes does not." + did_you_mean(name, names)
             )
     return names
 
@@ -274,10 +273,14 @@ def refuse_repeats(what: str, names: Iterable[str]) -> None:
 def require_name(name: Any, known: Sequence[str]) -> None:
     """Raise a GraphError where a name is unknown, with a near one."""
     if not isinstance(name, str) or name not in known:
-        shown = ", ".join(known[:_MAX_SHOWN]) + ", …" * (len(known) > _MAX_SHOWN)
         raise GraphError(
-            f"unknown feature {name!r} in a causal graph over {shown}." + did_you_mean(name, known)
+            f"unknown feature {name!r} in a causal graph over {_shown(known)}."
+            + did_you_mean(name, known)
         )
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MAX_SHOWN]) + ", …" * (len(names) > _MAX_SHOWN)
 
 
 def reached_from(names: Iterable[str], edges: Collection[Edge]) -> set[str]:

@@ -6,7 +6,7 @@ and what merely followed. An effect whose equation is not compiled is asked for 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,7 +14,15 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal.programs import kernels
-from proce.causal.programs.program import EFFECT, TOLERANCE, Given, Program, Table, program_of
+from proce.causal.programs.program import (
+    EFFECT,
+    TOLERANCE,
+    Given,
+    Program,
+    Run,
+    Table,
+    program_of,
+)
 from proce.schema import Action, Codec, Continuous
 
 _COMPUTING_ERROR = 1e-12  # of the range
@@ -107,11 +115,9 @@ def separate(
     candidates = _array(rows, lines), may_act, n_candidates
     cells, flags = np.empty((2, *rows.shape)), np.zeros((4, *rows.shape), np.bool_)
     point, expected = cells
-    told, given = (cells.reshape(2, *lines), flags.reshape(4, *lines)), _NOTHING_GIVEN
-    for place, (start, stop) in enumerate(program.runs.tolist()):
-        if place > 0:
-            given = _asked(program, outcome, start, point, residual[:, None])
-        kernels.separate(program, (start, stop), people, candidates, given, told)
+    told = cells.reshape(2, *lines), flags.reshape(4, *lines)
+    for run, given in _runs(program, outcome, point, residual[:, None]):
+        kernels.separate(program, run, people, candidates, given, told)
     acted_on, held, consequence, outside = flags
     return Actions(point, acted_on, held, consequence, expected, outside)
 
@@ -154,11 +160,8 @@ def propagate(
     noise = _array(residual, (n_models, n_rows, residual.shape[-1]))
     cells = np.empty((n_models, *lines))
     outcomes = cells.reshape(n_models, *rows.shape)
-    given = _NOTHING_GIVEN
-    for place, (start, stop) in enumerate(program.runs.tolist()):
-        if place > 0:
-            given = _asked(program, outcome, start, outcomes, residual[:, :, None])
-        kernels.propagate(program, (start, stop), noise, candidates, given, cells)
+    for run, given in _runs(program, outcome, outcomes, residual[:, :, None]):
+        kernels.propagate(program, run, noise, candidates, given, cells)
     return outcomes
 
 
@@ -179,24 +182,31 @@ def measure_gaps(
     lines = n_rows * n_candidates, n_features
     people = _array(factual, factual.shape), _array(residual, (n_rows, residual.shape[-1]))
     candidates = _array(rows, lines), _NO_FLAGS, n_candidates
-    gaps, given = np.zeros(lines), _NOTHING_GIVEN
-    for place, (start, stop) in enumerate(program.runs.tolist()):
-        if place > 0:
-            values, _ = _asked(program, outcome, start, rows, residual[:, None])
-            kept = kept_chances(int(program.effects["position"][0, start]), factual, rows)
-            shape = len(kept), lines[0]
+    gaps = np.zeros(lines)
+    for run, given in _runs(program, outcome, rows, residual[:, None]):
+        if given is not _NOTHING_GIVEN:
+            kept = kept_chances(int(program.effects["position"][0, run[0]]), factual, rows)
             chances = np.broadcast_to(kept, (len(kept), *rows.shape[:2]))
-            given = values, _array(chances, shape)
-        kernels.measure_gaps(program, (start, stop), people, candidates, given, gaps)
+            given = given[0], _array(chances, (len(kept), lines[0]))
+        kernels.measure_gaps(program, run, people, candidates, given, gaps)
     return gaps.reshape(rows.shape)
 
 
-def _asked(program: Program, outcome: Outcome, place: int, rows: Array, noise: Array) -> Given:
-    """Return what a function says of an effect in rows ``(…, i, c, f)``, as ``(m, n)``."""
-    position = int(program.effects["position"][0, place])
-    shape = rows.shape[:-1]
-    values = np.broadcast_to(outcome(position, np.moveaxis(rows, -1, 0), noise), shape)
-    return _array(values, (math.prod(shape[:-2]), math.prod(shape[-2:]))), _NO_VALUES
+def _runs(
+    program: Program,
+    outcome: Outcome,
+    rows: Array,  # (…, i, c, f), in which the effects of a run are told before the next one
+    noise: Array,
+) -> Iterator[tuple[Run, Given]]:
+    """Yield the runs of a program, each with what a function says of its first effect."""
+    given, shape = _NOTHING_GIVEN, rows.shape[:-1]
+    for place, (start, stop) in enumerate(program.runs.tolist()):
+        if place > 0:
+            position = int(program.effects["position"][0, start])
+            values = np.broadcast_to(outcome(position, np.moveaxis(rows, -1, 0), noise), shape)
+            flat = _array(values, (math.prod(shape[:-2]), math.prod(shape[-2:])))
+            given = flat, _NO_VALUES
+        yield (start, stop), given
 
 
 def _array(array: Array, shape: tuple[int, ...]) -> Array:
