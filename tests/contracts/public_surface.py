@@ -18,7 +18,7 @@ _FOR_SEARCHES = (  # by position and column, without checks
     "StructuralCausalModel.check_given",
     "StructuralCausalModel.is_known",
     "StructuralCausalModel.kept_chances",
-    "StructuralCausalModel.lacks",
+    "StructuralCausalModel.unknown_noise",
     "StructuralCausalModel.noise_of",
     "StructuralCausalModel.outcome",
     "StructuralCausalModel.program_of",

@@ -9,7 +9,7 @@ import pytest
 
 from proce.latent import AutoEncoder, AutoEncoderSettings, Reconstruction
 from proce.latent.columns import NetworkColumns
-from proce.latent.judges import JUDGE_TRAINING, for_judges
+from proce.latent.judges import JUDGE_TRAINING, judge_settings
 from proce.latent.training import AutoEncoderModule
 from proce.metrics import Judges
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -173,6 +173,6 @@ def test_the_same_seed_gives_the_same_judges(trained):
 
 
 def test_judges_keep_their_training_whatever_a_latent_space_has():
-    assert for_judges(AutoEncoderSettings(latent_size=3)).training == JUDGE_TRAINING
+    assert judge_settings(AutoEncoderSettings(latent_size=3)).training == JUDGE_TRAINING
     own = TrainingSettings(n_epochs=2)
-    assert for_judges(AutoEncoderSettings(training=own)).training is own
+    assert judge_settings(AutoEncoderSettings(training=own)).training is own

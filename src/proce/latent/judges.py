@@ -45,7 +45,7 @@ class Judges:
         # ``settings`` without a ``training`` of their own have :data:`JUDGE_TRAINING`.
         from proce.latent.training import fit_autoencoder
 
-        settings = for_judges(settings or AutoEncoderSettings())
+        settings = judge_settings(settings or AutoEncoderSettings())
         parts = [rows[predicted == label] for label in range(n_classes)]
         by_class = [fit_autoencoder(codec, part, settings, seed=seed)[0] for part in parts]
         return cls(tuple(by_class), fit_autoencoder(codec, rows, settings, seed=seed)[0])
@@ -89,7 +89,7 @@ class Judges:
         return found
 
 
-def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:
+def judge_settings(settings: AutoEncoderSettings) -> AutoEncoderSettings:
     """Return settings under which an auto-encoder learns to judge, not to search in."""
     return settings if settings.training else replace(settings, training=JUDGE_TRAINING)
 

@@ -45,81 +45,65 @@ def names(flags) -> set[str]:
     return {n for n, f in zip(("study", "skill", "pay", "city"), flags[0, 0], strict=True) if f}
 
 
-def test_effects_that_follow_are_consequences():
-    result = actions_of((4, 5, 11, 0))
-    assert names(result.acted_on) == {"study"}
-    assert names(result.consequence) == {"skill", "pay"}
-    assert names(result.held) == set()
-    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
-    assert result.count.tolist() == [[1]]
+# What a person asks for, under which step or action; then what is acted on, held and follows.
+STEP, INDIRECT = {"step": 1.0}, {"pay": "indirect"}
+CASES = {
+    "effects that follow are consequences": ((4, 5, 11, 0), {}, "study", "", "skill pay"),
+    "an effect that does not follow is acted on": ((4, 8, 17, 0), {}, "study skill", "", "pay"),
+    "what stays against its causes is held": ((4, 5, 7, 0), {}, "study", "pay", "skill"),
+    "one step from where it was": ((2, 2, 5, 0), STEP, "skill", "", "pay"),
+    "one step from where causes lead": ((4, 6, 13, 0), STEP, "study skill", "", "pay"),
+    "what would go one step is held": ((3, 3, 7, 0), STEP, "study", "skill", ""),
+    "more than half a step from what follows": ((4, 5.6, 12.2, 0), STEP, "study skill", "", "pay"),
+    "a thousandth of the range counts": ((4, 5.01, 11.02, 0), {}, "study skill", "", "pay"),
+    "so it does where no cause moved": ((2, 3.01, 7.02, 0), {}, "skill", "", "pay"),
+    "a root moves by one step": ((3, 4, 9, 0), STEP, "study", "", "skill pay"),
+    "a root moves by less": ((2.4, 3, 7, 0), STEP, "", "", ""),
+    "what is indirect is not acted on": ((2, 3, 15, 0), INDIRECT, "", "", ""),
+    "nor held": ((4, 5, 7, 0), INDIRECT, "study", "", "skill pay"),
+    "a feature outside the graph": ((2, 3, 7, 1), {}, "city", "", ""),
+    "an unchanged row": ((2, 3, 7, 0), {}, "", "", ""),
+}
 
 
-def test_an_effect_that_does_not_follow_is_an_action():
-    result = actions_of((4, 8, 17, 0))
-    assert names(result.acted_on) == {"study", "skill"}
-    assert names(result.consequence) == {"pay"}
-    np.testing.assert_allclose(result.expected, rows_of((2, 5, 17, 0))[None])
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_actions_holds_and_consequences_are_told_apart(case):
+    target, options, acted_on, held, consequence = case
+    result = actions_of(target, **options)
+    found = names(result.acted_on), names(result.held), names(result.consequence)
+    assert found == tuple(set(part.split()) for part in (acted_on, held, consequence))
+    assert result.count.tolist() == [[len(found[0]) + len(found[1])]]
 
 
-def test_keeping_a_feature_still_against_its_causes_is_a_hold():
-    result = actions_of((4, 5, 7, 0))
-    assert names(result.acted_on) == {"study"}
-    assert names(result.held) == {"pay"}
-    assert names(result.consequence) == {"skill"}
-    assert result.count.tolist() == [[2]]
-    assert result.expected[0, 0, 2] == pytest.approx(11 / 20)  # what would have happened
+@pytest.mark.parametrize(
+    ("target", "options", "point"),
+    [
+        ((4, 5, 11, 0), {}, (4, 5, 11, 0)),
+        ((4, 5.005, 11.01, 0), {}, (4, 5, 11, 0)),  # a small deviation is no action
+        ((4, 5.4, 11, 0), STEP, (4, 5, 11, 0)),  # nor is one within half a step
+        ((2, 2, 5, 0), STEP, (2, 2, 5, 0)),
+        ((4, 6, 13, 0), STEP, (4, 6, 13, 0)),
+        ((3, 3, 7, 0), STEP, (3, 3, 7, 0)),
+        ((2, 3, 15, 0), INDIRECT, (2, 3, 7, 0)),
+        ((2, 3, 7, 0), {}, (2, 3, 7, 0)),
+    ],
+)
+def test_the_point_is_what_is_done_and_what_follows_from_it(target, options, point):
+    result = actions_of(target, **options)
+    np.testing.assert_allclose(result.point, rows_of(point)[None])
+    if point[1] == 5:
+        assert names(result.acted_on) == {"study"}
 
 
-def test_the_point_is_propagated_again_so_a_small_deviation_is_no_action():
-    result = actions_of((4, 5.005, 11.01, 0))
-    assert names(result.acted_on) == {"study"}
-    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
-
-
-def test_an_effect_is_acted_on_when_it_is_one_step_from_where_it_was():
-    result = actions_of((2, 2, 5, 0), step=1.0)
-    assert names(result.acted_on) == {"skill"}
-    assert names(result.consequence) == {"pay"}
-    np.testing.assert_allclose(result.point, rows_of((2, 2, 5, 0))[None])
-
-
-def test_an_effect_is_acted_on_when_it_is_one_step_from_where_its_causes_lead():
-    result = actions_of((4, 6, 13, 0), step=1.0)
-    assert names(result.acted_on) == {"study", "skill"}
-    assert names(result.consequence) == {"pay"}
-    np.testing.assert_allclose(result.point, rows_of((4, 6, 13, 0))[None])
-    np.testing.assert_allclose(result.expected, rows_of((2, 5, 13, 0))[None])
-
-
-def test_an_effect_that_would_go_one_step_is_held_where_it_stays():
-    result = actions_of((3, 3, 7, 0), step=1.0)
-    assert names(result.acted_on) == {"study"}
-    assert names(result.held) == {"skill"}
-    np.testing.assert_allclose(result.point, rows_of((3, 3, 7, 0))[None])
-
-
-def test_within_half_a_step_of_what_follows_is_no_action():
-    result = actions_of((4, 5.4, 11, 0), step=1.0)
-    assert names(result.acted_on) == {"study"}
-    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
-    assert names(actions_of((4, 5.6, 12.2, 0), step=1.0).acted_on) == {"study", "skill"}
-
-
-def test_without_a_step_a_thousandth_of_the_range_from_what_follows_is_an_action():
-    assert names(actions_of((4, 5.01, 11.02, 0)).acted_on) == {"study", "skill"}
-    assert names(actions_of((2, 3.01, 7.02, 0)).acted_on) == {"skill"}
-
-
-def test_a_root_is_acted_on_when_it_moves_by_one_step():
-    assert names(actions_of((3, 4, 9, 0), step=1.0).acted_on) == {"study"}
-    assert names(actions_of((2.4, 3, 7, 0), step=1.0).acted_on) == set()
-
-
-def test_an_indirect_feature_is_never_acted_on_or_held():
-    result = actions_of((2, 3, 15, 0), pay="indirect")
-    assert names(result.acted_on) == set()
-    np.testing.assert_allclose(result.point, FACTUAL[None])
-    assert names(actions_of((4, 5, 7, 0), pay="indirect").held) == set()
+@pytest.mark.parametrize(
+    ("target", "options", "expected"),
+    [((4, 8, 17, 0), {}, (2, 5, 17, 0)), ((4, 6, 13, 0), STEP, (2, 5, 13, 0))],
+)
+def test_what_is_expected_is_where_causes_lead(target, options, expected):
+    result = actions_of(target, **options)
+    np.testing.assert_allclose(result.expected, rows_of(expected)[None])
+    held = actions_of((4, 5, 7, 0))
+    assert held.expected[0, 0, 2] == pytest.approx(11 / 20)  # what would have happened
 
 
 def test_edges_into_a_fixed_feature_are_cut():
@@ -138,17 +122,6 @@ def test_a_level_that_differs_from_what_follows_is_an_action():
     rows = np.array([[[0.5, 1.0], [0.5, 2.0]]], dtype=np.float64)
     actions = scm.actions(factual, rows)
     assert actions.acted_on.tolist() == [[[True, False], [True, True]]]
-
-
-def test_a_feature_outside_the_graph_is_acted_on_when_it_changes():
-    assert names(actions_of((2, 3, 7, 1)).acted_on) == {"city"}
-
-
-def test_an_unchanged_row_takes_no_action():
-    result = actions_of((2, 3, 7, 0))
-    assert result.count.tolist() == [[0]]
-    assert names(result.consequence) == set()
-    np.testing.assert_allclose(result.point, FACTUAL[None])
 
 
 def test_a_consequence_outside_the_range_is_reported_and_not_clipped():

@@ -10,7 +10,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal.equations.learning import EffectRows, Family, Fit, with_added_noise
 from proce.causal.equations.mechanism import Mechanism
-from proce.causal.equations.terms import SAME, Learned, Map, Parents, Terms, columns_of
+from proce.causal.equations.terms import SAME_UNITS, Learned, Parents, Terms, UnitMap, columns_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Boosted(Learned):
 
     terms: Terms
     model: Any
-    output: Map = SAME
+    output: UnitMap = SAME_UNITS
 
     form = "boosted"
     learned_name = "model"
@@ -29,14 +29,14 @@ class Boosted(Learned):
         """Return the prediction, of the parents' shape."""
         columns = columns_of(self.terms, parents)
         flat = self.model.predict(columns.reshape(-1, columns.shape[-1]))
-        told = flat.reshape(columns.shape[:-1])
-        return told if self.output == SAME else told * self.output[0] + self.output[1]
+        predicted, (factor, shift) = flat.reshape(columns.shape[:-1]), self.output
+        return predicted if self.output == SAME_UNITS else predicted * factor + shift
 
-    def carried(self, maps: Mapping[str, Map], own: Map) -> "Boosted":
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> "Boosted":
         """Return the equation with its causes and its effect on other unit ranges."""
         (factor, shift), (rate, start) = own, self.output
         output = rate / factor, (start - shift) / factor
-        return Boosted(self.terms.mapped_by(maps), self.model, output)
+        return Boosted(self.terms.rescaled(maps), self.model, output)
 
     def saved(self) -> dict[str, Any]:
         """Return what is added to the trees."""

@@ -18,7 +18,7 @@ from proce.causal.equations.mechanism import (
     Ordered,
     Ranked,
 )
-from proce.causal.equations.terms import SAME, Equation, Map, Parents
+from proce.causal.equations.terms import SAME_UNITS, Equation, Parents, UnitMap
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
 from proce.errors import GraphError, did_you_mean
@@ -215,17 +215,17 @@ def on_scale_of(
             f"the equation of {learned[0]!r} was fitted on another unit range; fit it again with"
             " StructuralCausalModel.fit and the new codec."
         )
-    maps: dict[str, Map] = {}
+    maps: dict[str, UnitMap] = {}
     for name in graph.nodes:
         before, after = old.schema.position(name), codec.schema.position(name)
         ends = codec.low[after], codec.span[after], old.low[before], old.span[before]
         factor, shift = (float(part) for part in scale_map(*ends))
-        if isinstance(codec.schema[name], Continuous) and (factor, shift) != SAME:
+        if isinstance(codec.schema[name], Continuous) and (factor, shift) != SAME_UNITS:
             maps[name] = factor, shift
     for name in learned:
         mechanism = mechanisms[name]
         if maps and isinstance(mechanism, Linked):
-            rescaled[name] = mechanism.rescaled(maps, maps.get(name, SAME))
+            rescaled[name] = mechanism.rescaled(maps, maps.get(name, SAME_UNITS))
     return rescaled
 
 

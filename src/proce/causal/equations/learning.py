@@ -9,7 +9,7 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints, missing_cells
 from proce.causal.equations.mechanism import Additive, Choice, Mechanism, Ordered, Ranked
-from proce.causal.equations.terms import NONE, Equation, Learned, Parents, Terms, columns_of
+from proce.causal.equations.terms import MIN_AMOUNT, Equation, Learned, Parents, Terms, columns_of
 from proce.causal.graph import CausalGraph
 from proce.compiled.copies import groups_of
 from proce.compiled.elementary import softmaxes
@@ -89,8 +89,8 @@ class EffectRows:
         """Whether the effect is above zero in most rows and never below."""
         if not isinstance(self.feature, Continuous):
             return False
-        n_positive = float(self.counts[self.target > self.origin + NONE].sum())
-        never_below = bool((self.target >= self.origin - NONE).all())
+        n_positive = float(self.counts[self.target > self.origin + MIN_AMOUNT].sum())
+        never_below = bool((self.target >= self.origin - MIN_AMOUNT).all())
         return never_below and n_positive > _MIN_POSITIVE_SHARE * self.n_rows
 
     @property
@@ -99,7 +99,7 @@ class EffectRows:
         # An amount of zero has none under multiplicative noise. Elsewhere zero is a value like any
         # other.
         if self.is_amount:
-            return self.target > self.origin + NONE
+            return self.target > self.origin + MIN_AMOUNT
         return np.ones_like(self.target, dtype=np.bool_)
 
     @property

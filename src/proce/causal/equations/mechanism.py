@@ -16,7 +16,13 @@ import numpy as np
 
 from proce.arguments import brief, check_count, check_fields, is_number
 from proce.arrays import Array, Floats
-from proce.causal.equations.terms import Equation, EquationTables, Map, Parents, carried
+from proce.causal.equations.terms import (
+    Equation,
+    EquationTables,
+    Parents,
+    UnitMap,
+    rescaled_equation,
+)
 from proce.causal.graph import CausalGraph
 from proce.causal.programs import links
 from proce.causal.programs.program import EFFECT, Link, Record
@@ -52,12 +58,12 @@ class Mechanism(Protocol):
         """Return the value under these parents, with noise ``(…, noise_size)``."""
 
 
-def link_record(link: Link, n_outputs: int, told: Mapping[str, float]) -> Record:
-    """Return a record `EFFECT` of no place, with what is told of a link by the names there."""
+def link_record(link: Link, n_outputs: int, fields: Mapping[str, float]) -> Record:
+    """Return a record `EFFECT` of no place, with the fields of a link."""
     record = np.zeros((), EFFECT)
     record["link"], record["n_outputs"] = link, n_outputs
     record["lowest"], record["highest"] = -math.inf, math.inf
-    for name, number in told.items():
+    for name, number in fields.items():
         record[name] = number
     return record[()]
 
@@ -87,7 +93,7 @@ class Linked:
     @cached_property
     def record(self) -> Record:
         """What the kernels of the link are told, as a record `EFFECT` of no place."""
-        return link_record(self.link, self.noise_size, self._told())
+        return link_record(self.link, self.noise_size, self._link_fields())
 
     def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the noise ``(…, noise_size)`` under which these parents give this value."""
@@ -99,9 +105,9 @@ class Linked:
         """Return the value under these parents, with noise ``(…, noise_size)``."""
         return links.responses(self.record, self.ends, self._predicted(parents), residual)
 
-    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> Mechanism:
         """Return the mechanism with causes, by name, and the effect on other unit ranges."""
-        return replace(self, predict=carried(self.predict, maps))  # type: ignore[type-var]
+        return replace(self, predict=rescaled_equation(self.predict, maps))  # type: ignore[type-var]
 
     def saved(self) -> dict[str, Any]:
         """Return the fields of ``SavedMechanism`` that belong to the noise."""
@@ -123,7 +129,7 @@ class Linked:
         predicted = self.equation(parents)
         return np.moveaxis(predicted, -1, 0) if self.link == Link.CHOICE else predicted[None]
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         """Return what belongs to the link, by the names of `EFFECT`."""
         return {}
 
@@ -154,10 +160,10 @@ class Additive(Linked):
         if not self.limits[0] <= self.limits[1]:
             raise GraphError(f"limits is {self.limits}; write the lower limit first.")
 
-    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> Mechanism:
         """Return the mechanism with its causes and its effect on other unit ranges."""
         low, high = ((limit - own[1]) / own[0] for limit in self.limits)
-        return replace(self, predict=carried(self.predict, maps, own), limits=(low, high))
+        return replace(self, predict=rescaled_equation(self.predict, maps, own), limits=(low, high))
 
     def saved(self) -> dict[str, Any]:
         """Return the limits; ``None`` where there is none."""
@@ -171,7 +177,7 @@ class Additive(Linked):
         limits = -math.inf if low is None else low, math.inf if high is None else high
         return cls(equation, limits, saved.units)
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         return {"lowest": self.limits[0], "highest": self.limits[1]}
 
 
@@ -194,10 +200,10 @@ class Multiplicative(Linked):
         if not math.isfinite(self.origin):
             raise GraphError(f"origin is {self.origin}; expected a finite number.")
 
-    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> Mechanism:
         """Return the mechanism with its causes and its effect on other unit ranges."""
         origin = (self.origin - own[1]) / own[0]
-        return replace(self, predict=carried(self.predict, maps, own), origin=origin)
+        return replace(self, predict=rescaled_equation(self.predict, maps, own), origin=origin)
 
     def saved(self) -> dict[str, Any]:
         """Return the origin."""
@@ -208,7 +214,7 @@ class Multiplicative(Linked):
         """Return the mechanism of a ``SavedMechanism``, from its equation."""
         return cls(equation, saved.origin, saved.units)
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         return {"noise_origin": self.origin}
 
 
@@ -225,7 +231,7 @@ class Ranked(Linked):
         _check(self, self.units)
         check_count("n_levels", self.n_levels, GraphError)
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels}
 
 
@@ -279,9 +285,9 @@ class Ordered(OfLevels):
         score, levels = self.score(parents)[..., None], np.arange(self.n_levels)
         return links.chances_of_levels(self.record, self.ends, score[None], levels)
 
-    def rescaled(self, maps: Mapping[str, Map], own: Map) -> Mechanism:
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> Mechanism:
         """Return the mechanism with its causes on other unit ranges."""
-        return replace(self, score=carried(self.score, maps))
+        return replace(self, score=rescaled_equation(self.score, maps))
 
     def saved(self) -> dict[str, Any]:
         """Return the thresholds, and which noise is taken."""
@@ -297,7 +303,7 @@ class Ordered(OfLevels):
             raise GraphError(what)
         return cls(equation, ends, saved.units, saved.abducted)
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels, "is_median": self.noise == "median"}
 
 
@@ -322,7 +328,7 @@ class Choice(OfLevels):
         """One Gumbel number per level."""
         return self.n_levels
 
-    def _told(self) -> Mapping[str, float]:
+    def _link_fields(self) -> Mapping[str, float]:
         return {"n_levels": self.n_levels}
 
 

@@ -13,12 +13,12 @@ from proce.causal.equations.mechanism import Mechanism, Multiplicative
 from proce.causal.equations.terms import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
-    NONE,
+    MIN_AMOUNT,
     EquationTables,
     Learned,
-    Map,
     Parents,
     Terms,
+    UnitMap,
     columns_of,
     rows_of,
 )
@@ -131,12 +131,12 @@ class Polynomial(Learned):
         self.write(tables, effects[0, 0], self.terms.places)
         return program_of(effects, parents=tables.parents, weights=tables.weights)
 
-    def carried(self, maps: Mapping[str, Map], own: Map) -> "Polynomial":
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> "Polynomial":
         """Return the equation with its causes and its effect on other unit ranges."""
         factor, shift = own
         weights = self.weights / factor
         weights[0] -= shift / factor
-        return Polynomial(self.terms.mapped_by(maps), weights)
+        return Polynomial(self.terms.rescaled(maps), weights)
 
     @classmethod
     def load(cls, terms: Terms, learned: Any, saved: Any, n_logits: int) -> "Polynomial | None":
@@ -170,12 +170,12 @@ class Exponential(Polynomial):
 
     form = "exponential"
 
-    def carried(self, maps: Mapping[str, Map], own: Map) -> "Exponential":
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> "Exponential":
         """Return the equation with its causes and its effect on other unit ranges."""
         factor, shift = own
         weights = self.weights.copy()
         weights[0] -= logarithms(np.array(factor))
-        return Exponential(self.terms.mapped_by(maps), weights, (self.origin - shift) / factor)
+        return Exponential(self.terms.rescaled(maps), weights, (self.origin - shift) / factor)
 
     def saved(self) -> dict[str, Any]:
         """Return the origin."""
@@ -247,7 +247,7 @@ def _regressed(form: Form, effect: EffectRows) -> tuple[Array, Array]:
     """Return flags ``(d,)`` of the rows that least squares use, and what they are to predict."""
     if not form.is_logarithmic:
         return np.ones_like(effect.target, dtype=np.bool_), effect.target
-    return effect.comparable, logarithms(np.maximum(effect.target - effect.origin, NONE))
+    return effect.comparable, logarithms(np.maximum(effect.target - effect.origin, MIN_AMOUNT))
 
 
 def _solve(form: Form) -> Callable[[Moments], Array]:

@@ -21,14 +21,14 @@ from proce.schema.features.levels import rank_span
 
 Parents = Mapping[str, Array]
 Equation = Callable[[Parents], Array]
-Map = tuple[float, float]  # factor and shift: old = new * factor + shift
-SAME: Map = (1.0, 0.0)
+UnitMap = tuple[float, float]  # factor and shift: old = new * factor + shift
+SAME_UNITS: UnitMap = (1.0, 0.0)
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
 FINE_KNOT_QUANTILES = (
     *(0.002, 0.02, 0.07, 0.15, 0.27, 0.42),
     *(0.58, 0.73, 0.85, 0.93, 0.98, 0.998),
 )
-NONE = 1e-9  # above the origin of an amount, on the unit range: less counts as zero
+MIN_AMOUNT = 1e-9  # above the origin of an amount, on the unit range: less counts as zero
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ class Terms:
         ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
         return replace(self, maps=maps, ends=ends)
 
-    def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
+    def rescaled(self, maps: Mapping[str, UnitMap]) -> "Terms":
         """Return the terms for parents on other unit ranges, by their factors and shifts."""
         own = {name: (factor, shift) for name, factor, shift in self.maps}
         both = []
         for feature in self.parents:
-            factor, shift = maps.get(feature.name, (1.0, 0.0))
-            rate, start = own.get(feature.name, (1.0, 0.0))
-            if (rate * factor, rate * shift + start) != (1.0, 0.0):
+            factor, shift = maps.get(feature.name, SAME_UNITS)
+            rate, start = own.get(feature.name, SAME_UNITS)
+            if (rate * factor, rate * shift + start) != SAME_UNITS:
                 both.append((feature.name, rate * factor, rate * shift + start))
         return replace(self, maps=tuple(both))
 
@@ -250,7 +250,7 @@ class Learned:
         """What is learned beside the terms: an array, or an estimator."""
         return getattr(self, self.learned_name)
 
-    def carried(self, maps: Mapping[str, Map], own: Map) -> "Learned":
+    def rescaled(self, maps: Mapping[str, UnitMap], own: UnitMap) -> "Learned":
         """Return the equation with causes, by name, and the effect on other unit ranges."""
         raise NotImplementedError
 
@@ -273,16 +273,16 @@ class Learned:
         raise NotImplementedError
 
 
-def carried(equation: Any, maps: Mapping[str, Map], own: Map = SAME) -> Any:
+def rescaled_equation(equation: Any, maps: Mapping[str, UnitMap], own: UnitMap = SAME_UNITS) -> Any:
     """Return any equation on the unit range with its causes and its effect on another."""
     if isinstance(equation, Learned):
-        return equation.carried(maps, own)
+        return equation.rescaled(maps, own)
     factor, shift = own
     return lambda parents: (equation(_in_old_units(parents, maps)) - shift) / factor
 
 
-def _in_old_units(parents: Parents, maps: Mapping[str, Map]) -> dict[str, Array]:
-    known = {name: maps.get(name, SAME) for name in parents}
+def _in_old_units(parents: Parents, maps: Mapping[str, UnitMap]) -> dict[str, Array]:
+    known = {name: maps.get(name, SAME_UNITS) for name in parents}
     return {name: values * known[name][0] + known[name][1] for name, values in parents.items()}
 
 

@@ -89,9 +89,9 @@ class Ensemble:
         seeds, first = range(seed + 1, seed + len(self.members) + 1), self.members[0]
         if self._has_one_graph:
             uniforms = draw_uniforms(factual, seeds, keys, first.residual_size)
-            asked = [member.noise_of for member in self.members]
-            lacks = first.lacks(factual)
-            return list(propagation.abduct(self._program, asked, factual, lacks, uniforms))
+            noise_of = [member.noise_of for member in self.members]
+            is_unknown = first.unknown_noise(factual)
+            return list(propagation.abduct(self._program, noise_of, factual, is_unknown, uniforms))
         return [
             member.abduct(factual, seed=own, keys=keys)
             for own, member in zip(seeds, self.members, strict=True)

@@ -17,7 +17,7 @@ from proce.causal.programs import kernels
 from proce.causal.programs.program import (
     EFFECT,
     TOLERANCE,
-    Given,
+    FunctionAnswers,
     Program,
     Run,
     Table,
@@ -79,17 +79,17 @@ def tolerances_of(codec: Codec) -> Table:
 
 
 def abduct(
-    program: Program, noise_of: Sequence[NoiseOf], rows: Array, lacks: Array, uniforms: Array
+    program: Program, noise_of: Sequence[NoiseOf], rows: Array, is_unknown: Array, uniforms: Array
 ) -> Array:
     """Return the noise ``(m, i, w)`` that explains rows ``(i, f)`` in each model of a program."""
     rows = np.ascontiguousarray(rows, np.float64)
     noise = np.full(uniforms.shape, np.nan)
     drawn = _array(uniforms, (len(program.effects), len(rows), uniforms.shape[-1]))
-    kernels.abduct(program, rows, drawn, lacks, noise)
+    kernels.abduct(program, rows, drawn, is_unknown, noise)
     for place in program.given:
         effect = program.effects[0, place]
-        for model, asked in enumerate(noise_of):
-            own = asked(int(effect["position"]), rows, lacks[:, place], uniforms[model])
+        for model, explain in enumerate(noise_of):
+            own = explain(int(effect["position"]), rows, is_unknown[:, place], uniforms[model])
             noise[model, :, effect["noise"] : effect["noise"] + own.shape[-1]] = own
     return noise
 
@@ -115,9 +115,9 @@ def separate(
     candidates = _array(rows, lines), may_act, n_candidates
     cells, flags = np.empty((2, *rows.shape)), np.zeros((4, *rows.shape), np.bool_)
     point, expected = cells
-    told = cells.reshape(2, *lines), flags.reshape(4, *lines)
+    outputs = cells.reshape(2, *lines), flags.reshape(4, *lines)
     for run, given in _runs(program, outcome, point, residual[:, None]):
-        kernels.separate(program, run, people, candidates, given, told)
+        kernels.separate(program, run, people, candidates, given, outputs)
     acted_on, held, consequence, outside = flags
     return Actions(point, acted_on, held, consequence, expected, outside)
 
@@ -197,7 +197,7 @@ def _runs(
     outcome: Outcome,
     rows: Array,  # (…, i, c, f), in which the effects of a run are told before the next one
     noise: Array,
-) -> Iterator[tuple[Run, Given]]:
+) -> Iterator[tuple[Run, FunctionAnswers]]:
     """Yield the runs of a program, each with what a function says of its first effect."""
     given, shape = _NOTHING_GIVEN, rows.shape[:-1]
     for place, (start, stop) in enumerate(program.runs.tolist()):

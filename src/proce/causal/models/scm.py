@@ -155,8 +155,8 @@ class StructuralCausalModel:
         if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
             raise GraphError("keys must be an array with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
-        lacks = self.lacks(rows)
-        return propagation.abduct(self.program, (self.noise_of,), rows, lacks, uniforms)[0]
+        is_unknown = self.unknown_noise(rows)
+        return propagation.abduct(self.program, (self.noise_of,), rows, is_unknown, uniforms)[0]
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
@@ -313,7 +313,7 @@ class StructuralCausalModel:
         causes = [schema[cause] for cause in self.graph.parents(name)]
         return is_flat(mechanism.equation, n_logits, causes)
 
-    def lacks(self, rows: Array) -> Array:
+    def unknown_noise(self, rows: Array) -> Array:
         """Return flags ``(i, e)`` of the effects of rows ``(i, f)`` whose noise cannot be known.
 
         There the effect itself or one of its causes is missing.
@@ -326,8 +326,8 @@ class StructuralCausalModel:
                 flags[:, place] = missing[:, used].any(-1)
         return flags
 
-    def noise_of(self, position: int, rows: Array, lacks: Array, uniforms: Array) -> Array:
-        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` say that it lacks.
+    def noise_of(self, position: int, rows: Array, is_unknown: Array, uniforms: Array) -> Array:
+        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` are set.
 
         Levels are drawn with ``uniforms (i, w)``.
         """
@@ -335,16 +335,16 @@ class StructuralCausalModel:
         parents, mechanism = self._parents(name, columns), self.mechanisms[name]
         value = _in_units(self.codec, position, columns[position], mechanism.units)
         noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
-        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | lacks).all()):
-            present = {cause: column[~lacks] for cause, column in parents.items()}
+        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | is_unknown).all()):
+            present = {cause: column[~is_unknown] for cause, column in parents.items()}
             refuse_endless(name, mechanism, present)
-        return np.where(lacks[:, None], np.nan, noise)
+        return np.where(is_unknown[:, None], np.nan, noise)
 
     def check_given(self, rows: Array) -> None:
         """Raise a GraphError where an equation that was given fails on training rows ``(i, f)``."""
-        for name, lacks in zip(self.graph.endogenous, self.lacks(rows).T, strict=True):
+        for name, is_unknown in zip(self.graph.endogenous, self.unknown_noise(rows).T, strict=True):
             if is_given(self.mechanisms[name]):
-                present = rows[~lacks]
+                present = rows[~is_unknown]
                 if len(present):
                     parents = self._parents(name, np.moveaxis(present, -1, 0))
                     refuse_endless(name, self.mechanisms[name], parents, "training rows")

@@ -14,13 +14,13 @@ from proce.arrays import MIN_DIFFERENCE, Flags, Floats, Ints
 from proce.causal.programs.links import chance, explain, respond
 from proce.causal.programs.program import (
     Candidates,
-    Given,
+    FunctionAnswers,
     Link,
+    Outputs,
     People,
     Program,
     Record,
     Run,
-    Told,
 )
 from proce.causal.programs.responses import BLOCK, Workspace, predict, workspace
 from proce.compiled.cells import cell_gap, known_or_first, on_grid
@@ -46,7 +46,7 @@ def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
 
 @part
 def follow(
-    program: Program, model: int, place: int, block: Block, given: Given, work: Workspace
+    program: Program, model: int, place: int, block: Block, given: FunctionAnswers, work: Workspace
 ) -> None:
     """Write the values ``(c,)`` that causes lead an effect to in a block of rows, and where."""
     # Where the noise is unknown, causes decide nothing.
@@ -64,14 +64,19 @@ def follow(
 
 @kernel
 def separate(
-    program: Program, run: Run, people: People, candidates: Candidates, given: Given, told: Told
+    program: Program,
+    run: Run,
+    people: People,
+    candidates: Candidates,
+    given: FunctionAnswers,
+    outputs: Outputs,
 ) -> None:
     """Tell actions, holds and consequences apart in rows ``(n, f)``, through a run of effects."""
     # The first run writes all cells of the rows, later ones those of their effects. The flags of
     # candidates say where a person may act; none of those told is set before.
     (start, stop), (factual, residual) = run, people
     rows, acting, n_candidates = candidates
-    cells, flags = told
+    cells, flags = outputs
     point, expected = cells[0], cells[1]
     acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
     n_rows, n_features = rows.shape
@@ -155,7 +160,7 @@ def propagate(
     run: Run,
     residual: Floats,
     candidates: Candidates,
-    given: Given,
+    given: FunctionAnswers,
     outcomes: Floats,
 ) -> None:
     """Write where rows ``(n, f)`` lead to in each model, ``(m, n, f)``, through a run of effects.
@@ -197,7 +202,7 @@ def measure_gaps(
     run: Run,
     people: People,
     candidates: Candidates,
-    given: Given,
+    given: FunctionAnswers,
     gaps: Floats,
 ) -> None:
     """Write the gap of each effect of a run, in rows ``(n, f)``; it is 0 where nothing follows."""
@@ -252,7 +257,7 @@ def abduct(
     program: Program,
     rows: Floats,
     uniforms: Floats,
-    lacks: Flags,
+    is_unknown: Flags,
     noise: Floats,
 ) -> None:
     """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model."""
@@ -281,6 +286,6 @@ def abduct(
                     noise[model, begin:end],
                 )
                 for row in range(begin, end):
-                    if lacks[row, place]:
+                    if is_unknown[row, place]:
                         for output in range(effect.n_outputs):
                             noise[model, row, effect.noise + output] = np.nan

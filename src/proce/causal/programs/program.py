@@ -22,9 +22,9 @@ People = tuple[Floats, Floats]  # their rows (i, f), and their noise (i, w)
 Candidates = tuple[Floats, Flags, int]  # rows (n, f), flags of them or none, how many of a person
 # Of the first effect of a run, where it is not compiled: what its causes lead to (m, n), and the
 # chances (2, n) of the person's own level before and after, or no entries.
-Given = tuple[Floats, Floats]
+FunctionAnswers = tuple[Floats, Floats]
 # (2, n, f), the point and what is expected; (4, n, f), acted on, held, a consequence, outside.
-Told = tuple[Floats, Flags]
+Outputs = tuple[Floats, Flags]
 
 
 class Link(IntEnum):

@@ -5,7 +5,7 @@ from threading import Lock
 
 from proce.arrays import Array
 from proce.latent import AutoEncoder, AutoEncoderSettings
-from proce.latent.judges import for_judges
+from proce.latent.judges import judge_settings
 from proce.objective import Likeness
 from proce.schema import Codec
 
@@ -44,7 +44,7 @@ class ClassLooks:
         device: str,
     ) -> None:
         """Learn what is not known of some classes, where all of them have enough rows."""
-        ranged, codec, settings = codec.on_range(rows), codec.by_range, for_judges(settings)
+        ranged, codec, settings = codec.on_range(rows), codec.by_range, judge_settings(settings)
         parts = {label: ranged[predicted == label] for label in sorted(classes)}
         if any(len(part) < MIN_CLASS_ROWS for part in parts.values()):
             return
