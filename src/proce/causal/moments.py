@@ -27,7 +27,7 @@ class Moments:
         middle: Array | None = None,
     ) -> "Moments":
         """Return the sums over rows that occur ``counts (i,)`` times."""
-        # They count from the means where no middle is given.
+        # The sums count from the means where no middle is given.
         both = np.concatenate([columns, target[:, None]], axis=1).astype(np.float64)
         n_rows = float(counts.sum())
         middle = counts @ both / n_rows if middle is None else middle

@@ -173,10 +173,8 @@ class Folds:
 
 
 def _distinct(rows: Floats) -> tuple[Floats, Ints]:
-    """Return the distinct ones of rows ``(i, f)``, sorted, and which of them each row is, ``(i,)``.
-
-    They are sorted so that an equation does not depend on the order of the training rows.
-    """
+    """Return the distinct ones of rows ``(i, f)``, and which of them each row is, ``(i,)``."""
+    # Distinct rows are sorted, so that an equation does not depend on the order of the rows.
     firsts, group = groups_of(rows)
     distinct = rows[firsts]
     order = np.lexsort(distinct.T[::-1])

@@ -333,10 +333,8 @@ class Choice(OfLevels):
 
 
 def are_thresholds(numbers: Array) -> bool:
-    """Return whether finite numbers ``(n,)`` rise: a level between equal ones would have no chance.
-
-    There is at least one.
-    """
+    """Return whether numbers ``(n,)``, at least one, are finite and rise."""
+    # A level between equal ones would have no chance.
     is_line = numbers.ndim == 1 and numbers.size > 0 and np.issubdtype(numbers.dtype, np.floating)
     return is_line and bool(np.isfinite(numbers).all() and (np.diff(numbers) > 0).all())
 

@@ -59,12 +59,10 @@ class Ensemble:
     def refit(
         cls, scm: StructuralCausalModel, rows: Array, n_members: int, seed: int = 0
     ) -> "Ensemble":
-        """Fit the equations of one graph many times, on rows drawn with replacement.
-
-        Each member draws as many rows as there are, so that the members differ as much as the
-        training rows leave the equations open: they are what the true equations may be. Equations
-        that were given, and those of levels without an order, are the same in all members.
-        """
+        """Fit the equations of one graph many times, on rows drawn with replacement."""
+        # Each member draws as many rows as there are, so that the members differ as much as the
+        # training rows leave the equations open: they are what the true equations may be. Equations
+        # that were given, and those of levels without an order, are the same in all members.
         generator = np.random.default_rng(seed)
         refits = {
             name: refitting(name, scm.graph, rows, scm.codec, record.kind, seed)
@@ -81,11 +79,9 @@ class Ensemble:
         return cls(tuple(members))
 
     def abduct(self, factual: Array, *, seed: int = 0, keys: Array | None = None) -> list[Array]:
-        """Return the noise ``(i, w)`` that explains rows ``(i, f)`` in each member.
-
-        Noise that is drawn, because many noises explain a level, is another one in each member.
-        ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
-        """
+        """Return the noise ``(i, w)`` that explains rows ``(i, f)`` in each member."""
+        # Noise that is drawn, because many noises explain a level, is another one in each member.
+        # `seed` and `keys` are those of `StructuralCausalModel.abduct`.
         seeds, first = range(seed + 1, seed + len(self.members) + 1), self.members[0]
         if self._has_one_graph:
             uniforms = draw_uniforms(factual, seeds, keys, first.residual_size)
@@ -113,10 +109,8 @@ class Ensemble:
         return propagation.propagate(self._program, self._outcome, start, residuals, by_hand)
 
     def _outcome(self, position: int, columns: Array, residual: Array) -> Array:
-        """Return what causes lead an effect to in each member, ``(m, …)``.
-
-        As :meth:`StructuralCausalModel.outcome`, of columns ``(f, m, …)`` and noise ``(m, …, w)``.
-        """
+        """Return what causes lead an effect to in each member, ``(m, …)``."""
+        # As `StructuralCausalModel.outcome`, of columns `(f, m, …)` and noise `(m, …, w)`.
         first = self.members[0]
         name = first.codec.schema.names[position]
         if all(own.mechanisms[name] is first.mechanisms[name] for own in self.members):

@@ -123,10 +123,8 @@ def separate(
 
 
 def act_without_effects(codec: Codec, factual: Array, rows: Array) -> Actions:
-    """Return what is acted on in candidates ``(i, c, f)`` where nothing follows: all that changed.
-
-    What may be acted on is not asked; a change that is too small to count is taken back.
-    """
+    """Return what is acted on in candidates ``(i, c, f)`` where nothing follows from anything."""
+    # All that changed is acted on, whether it may be or not, but for what is too small to count.
     residual = np.empty((len(factual), 0))
     return separate(_program_without_effects(codec), _follow_nothing, factual, rows, residual)
 

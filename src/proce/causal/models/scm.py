@@ -314,10 +314,8 @@ class StructuralCausalModel:
         return is_flat(mechanism.equation, n_logits, causes)
 
     def unknown_noise(self, rows: Array) -> Array:
-        """Return flags ``(i, e)`` of the effects of rows ``(i, f)`` whose noise cannot be known.
-
-        There the effect itself or one of its causes is missing.
-        """
+        """Return flags ``(i, e)`` of the effects of rows ``(i, f)`` whose noise cannot be known."""
+        # There the effect itself or one of its causes is missing.
         missing = self.codec.missing(rows)
         flags = np.zeros((len(rows), len(self.graph.endogenous)), np.bool_)
         if missing.any():
@@ -327,10 +325,8 @@ class StructuralCausalModel:
         return flags
 
     def noise_of(self, position: int, rows: Array, is_unknown: Array, uniforms: Array) -> Array:
-        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` are set.
-
-        Levels are drawn with ``uniforms (i, w)``.
-        """
+        """Return the noise ``(i, …)`` of one effect, NaN where flags ``(i,)`` are set."""
+        # Where many noises explain a level, one is drawn with `uniforms (i, w)`.
         name, columns = self.codec.schema.names[position], np.moveaxis(rows, -1, 0)
         parents, mechanism = self._parents(name, columns), self.mechanisms[name]
         value = _in_units(self.codec, position, columns[position], mechanism.units)
@@ -367,10 +363,8 @@ class StructuralCausalModel:
         return ~np.isnan(residual[..., self._noise[self.codec.schema.names[position]].start])
 
     def kept_chances(self, position: int, factual: Array, rows: Array) -> Array:
-        """Return the chances of a person's own level before and in rows ``(i, c, f)``.
-
-        Two arrays that broadcast to ``(i, c)``; none where the feature's levels have no chances.
-        """
+        """Return the chances of a person's own level before and in rows ``(i, c, f)``."""
+        # Two arrays that broadcast to `(i, c)`; none where the feature's levels have no chances.
         name = self.codec.schema.names[position]
         mechanism, level = self.mechanisms[name], factual[:, None, position]
         if not isinstance(mechanism, OfLevels):

@@ -136,7 +136,7 @@ def separate(
 @part
 def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
     """Return where a feature that follows would be shown, from its value before and its drift."""
-    # It moves by whole steps, or onto the grid from its origin on, where it has one.
+    # The feature moves by whole steps, or onto the grid from its origin on, where it has one.
     if step == 0:
         return before + drift if abs(drift) > still else before
     if origin == origin:
@@ -163,11 +163,8 @@ def propagate(
     given: FunctionAnswers,
     outcomes: Floats,
 ) -> None:
-    """Write where rows ``(n, f)`` lead to in each model, ``(m, n, f)``, through a run of effects.
-
-    They follow, under noise ``(m, i, w)``, where the flags of candidates do not say that they are
-    acted on.
-    """
+    """Write where rows ``(n, f)`` lead through a run of effects, in each model ``(m, n, f)``."""
+    # Effects follow, under noise `(m, i, w)`, unless flags of candidates say they are acted on.
     (start, stop), (rows, acted_on, n_candidates) = run, candidates
     work = workspace(program)
     values, decides, places = work.values, work.decides, np.empty(BLOCK, np.int64)
@@ -261,9 +258,9 @@ def abduct(
     noise: Floats,
 ) -> None:
     """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model."""
-    # It is NaN where the flags `(n, e)` say that an effect or a cause of it is missing. Where many
-    # noises explain a level, one is drawn with `uniforms (m, n, w)`. The noise of an effect that is
-    # not compiled is left alone.
+    # Noise is NaN where the flags `(n, e)` say that an effect or a cause of it is missing. Where
+    # many noises explain a level, one is drawn with `uniforms (m, n, w)`. The noise of an effect
+    # that is not compiled is left alone.
     work, values = workspace(program), np.empty(BLOCK)
     for model in range(program.effects.shape[0]):
         for begin in range(0, len(rows), BLOCK):

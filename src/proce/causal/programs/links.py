@@ -149,12 +149,10 @@ def _explain_choice(
     noise: Floats,
     first: int,
 ) -> None:
-    """Write the Gumbel noise ``(c, w)`` of row c, given which of the logits ``(l, c)`` was chosen.
-
-    It is drawn from its posterior, with ``uniforms (c, w)``: the highest of the noisy logits is
-    Gumbel around their log-sum-exp, whichever level has it; the others are Gumbel around their own
-    logit, cut off below the highest (Maddison, Tarlow, Minka 2014).
-    """
+    """Write the Gumbel noise ``(c, w)`` of row c, given the one chosen of its logits ``(l, c)``."""
+    # Noise is drawn from its posterior, with `uniforms (c, w)`: the highest of the noisy logits is
+    # Gumbel around their log-sum-exp, whichever level has it; the others are Gumbel around their
+    # own logit, cut off below the highest (Maddison, Tarlow, Minka 2014).
     own = noise[c, first : first + n_levels]
     for level in range(n_levels):
         own[level] = logits[level, c]

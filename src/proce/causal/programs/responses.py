@@ -57,11 +57,9 @@ def read_parents(
     columns: Ints,
     amounts: Floats,
 ) -> None:
-    """Write the active column ``(p, c)`` of each parent in rows ``(c, f)``, and what stands in it.
-
-    A missing number counts as 0, a missing level as the first. A code that is no level has the
-    column after the last one, whose weight is 0.
-    """
+    """Write each parent's active column ``(p, c)`` in rows ``(c, f)``, and what stands in it."""
+    # A missing number counts as 0, a missing level as the first. A code that is no level has the
+    # column after the last one, whose weight is 0.
     first, none = (
         program.effects[model, place].first_parent,
         program.effects[model, place].n_columns,
@@ -139,10 +137,8 @@ def _add_bends(
     sums: Floats,
     n_rows: int,
 ) -> None:
-    """Add to ``sums (c,)`` the weighted bends of an output, where a parent's numbers are ``(c,)``.
-
-    A bend is the cube of what is beyond a knot, less that of what is beyond the last one.
-    """
+    """Add to ``sums (c,)`` the weighted bends of an output, of a parent's amounts ``(c,)``."""
+    # A bend is the cube of what is beyond a knot, less that of what is beyond the last one.
     n_bends = parent.n_knots - 1
     bends = parent.knots + parent.n_knots + output * n_bends
     last = program.weights[parent.knots + n_bends]
@@ -159,8 +155,8 @@ def write_columns(
     program: Program, rows: Floats, factors: Ints, bends: Ints, columns: Floats
 ) -> None:
     """Write the columns ``(n, m)`` of the first equation for rows ``(n, f)``; all are 0 before."""
-    # They are the plain ones, the products of those at `factors (2, q)`, and from `bends (p,)` on
-    # the bends of each parent, whose weights are those of as many outputs.
+    # The columns are the plain ones, the products of those at `factors (2, q)`, and from
+    # `bends (p,)` on the bends of each parent, whose weights are those of as many outputs.
     work, effect = workspace(program), program.effects[0, 0]
     active, amounts, bent = work.columns, work.amounts, work.predicted[0]
     for begin in range(0, len(rows), BLOCK):
