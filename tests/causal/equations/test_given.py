@@ -9,7 +9,7 @@ import pytest
 from proce import Codec, GraphError, Schema, StructuralCausalModel
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Ranked
-from proce.causal.equations.consistency import GivenEquation, refuse_endless
+from proce.causal.equations.consistency import GivenEquation, refuse_not_finite
 from proce.causal.equations.fitting import given_mechanism
 from proce.schema import Categorical, Continuous, Ordinal
 
@@ -111,7 +111,7 @@ def test_what_follows_from_an_equation_that_gives_nan_is_beyond_all_limits() -> 
 def test_a_level_may_be_impossible_but_not_unknown() -> None:
     causes = {"study": np.ones(3, dtype=np.float64)}
     possible = GivenEquation("school", lambda _: np.array([0.0, -np.inf]), 2, of_level=True)
-    refuse_endless("school", Choice(possible, 2), causes)
+    refuse_not_finite("school", Choice(possible, 2), causes)
     unknown = GivenEquation("school", lambda _: np.array([0.0, np.nan]), 2, of_level=True)
     with pytest.raises(GraphError, match=r"'school' gives NaN .* for 3 of 3 rows"):
         unknown(causes)

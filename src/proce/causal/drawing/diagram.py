@@ -22,8 +22,8 @@ Size = tuple[float, float]  # depth, across
 Span = tuple[float, float]  # where a box or a passage begins and ends in depth
 Node = str | tuple[Edge, int]  # a name, or the bend of an edge in a layer that it passes
 _N_SWEEPS = 24
-_BEND_ROOM = 0.26
-_PULLS = (1.0, 3.0, 12.0)  # of links by how many of their two ends are bends
+_BEND_LENGTH = 0.26  # inches across a layer
+_LINK_WEIGHTS = (1.0, 3.0, 12.0)  # of links by how many of their two ends are bends
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,12 @@ def _places(
     }
     for one, other in links:
         # Lines that bend without need are what makes a drawing hard to read.
-        weight = _PULLS[isinstance(one, tuple) + isinstance(other, tuple)]
+        weight = _LINK_WEIGHTS[isinstance(one, tuple) + isinstance(other, tuple)]
         neighbours[one].append((other, weight))
         neighbours[other].append((one, weight))
     offsets = []  # of the nodes of each column from its first one, at the least
     for column in columns:
-        sizes = [room[node] if isinstance(node, str) else _BEND_ROOM for node in column]
+        sizes = [room[node] if isinstance(node, str) else _BEND_LENGTH for node in column]
         offsets.append(np.cumsum([0.0, *((one + other) / 2 for one, other in pairwise(sizes))]))
     height: dict[Node, float] = {}
     for column, offset in zip(columns, offsets, strict=True):

@@ -25,7 +25,7 @@ from proce.errors import GraphError, did_you_mean
 from proce.schema import Codec, Continuous, Feature, Level, Schema
 from proce.schema.scale import scale_map
 
-_PARTS = ("units", "noise_size", "predict", "abduct", "respond")  # of a mechanism
+_ATTRIBUTES = ("units", "noise_size", "predict", "abduct", "respond")  # of a mechanism
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,9 @@ def refuse_where(
     )
 
 
-def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str = "rows") -> None:
+def refuse_not_finite(
+    name: str, mechanism: Mechanism, parents: Parents, which: str = "rows"
+) -> None:
     """Raise a GraphError where a given equation predicts no finite number for some rows."""
     predicted = mechanism.predict(parents)
     if isinstance(mechanism, Choice):  # a level may have a logit of minus infinity, but not all
@@ -129,7 +131,7 @@ def checked_mechanism(
     mechanism: Any,  # what was given as its mechanism
 ) -> Mechanism:
     """Return a mechanism whose equation is checked where it is somebody else's function."""
-    if isinstance(mechanism, type) or not all(hasattr(mechanism, part) for part in _PARTS):
+    if isinstance(mechanism, type) or not all(hasattr(mechanism, part) for part in _ATTRIBUTES):
         raise GraphError(
             f"the mechanism of {name!r} is {brief(mechanism)}; expected one such as"
             " proce.causal.Additive(function). StructuralCausalModel.fit takes plain functions."

@@ -19,7 +19,7 @@ from proce.causal.programs.links import shares_between, write_ends
 from proce.compiled.elementary import exponentials, logarithms, quantiles
 from proce.schema import Categorical, Ordinal
 
-_NEVER = -50.0  # a logit so low that its level is never chosen
+_LOWEST_LOGIT = -50.0  # a logit so low that its level is never chosen
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _MIN_CHANCE = 1e-300  # of a level that a step leaves none
 Parameters = tuple[Array, Array]  # slopes, thresholds
@@ -49,7 +49,7 @@ def fit_logistic(
         slopes = np.concatenate([np.zeros_like(slopes), slopes])
         constants = np.concatenate([np.zeros_like(constants), constants])
     weights = np.zeros((terms.size, n_levels), dtype=np.float64)
-    weights[0] = _NEVER
+    weights[0] = _LOWEST_LOGIT
     known = model.classes_.astype(np.int64)
     weights[0, known] = constants
     weights[1:, known] = slopes.T

@@ -16,7 +16,7 @@ from proce.causal.equations.consistency import (
     checked_mechanism,
     is_given,
     on_scale_of,
-    refuse_endless,
+    refuse_not_finite,
     require_equation,
 )
 from proce.causal.equations.families import Kind
@@ -333,7 +333,7 @@ class StructuralCausalModel:
         noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
         if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | is_unknown).all()):
             present = {cause: column[~is_unknown] for cause, column in parents.items()}
-            refuse_endless(name, mechanism, present)
+            refuse_not_finite(name, mechanism, present)
         return np.where(is_unknown[:, None], np.nan, noise)
 
     def check_given(self, rows: Array) -> None:
@@ -343,7 +343,7 @@ class StructuralCausalModel:
                 present = rows[~is_unknown]
                 if len(present):
                     parents = self._parents(name, np.moveaxis(present, -1, 0))
-                    refuse_endless(name, self.mechanisms[name], parents, "training rows")
+                    refuse_not_finite(name, self.mechanisms[name], parents, "training rows")
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # equations can lead anywhere
     def outcome(self, position: int, columns: Array, residual: Array) -> Array:

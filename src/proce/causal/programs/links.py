@@ -14,7 +14,7 @@ from proce.compiled.elementary import exp, log, share_below, turn_into_softmax, 
 from proce.compiled.kernel import kernel, part
 
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
-_FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
+_MAX_NOISE = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
 
 
 @kernel
@@ -106,8 +106,8 @@ def ends_of_level(
     last = n_levels - 1
     above = weights[thresholds + min(level, last - 1)] - score
     below = weights[thresholds + max(level - 1, 0)] - score
-    low = below if level > 0 else min(above, 0.0) - _FARTHEST
-    high = above if level < last else max(below, 0.0) + _FARTHEST
+    low = below if level > 0 else min(above, 0.0) - _MAX_NOISE
+    high = above if level < last else max(below, 0.0) + _MAX_NOISE
     return low, high
 
 
