@@ -30,18 +30,12 @@ def test_many_equal_rows_are_taken_in_order():
     assert found.neighbours.tolist() == [[500, 501, 502, 503], [0, 1, 2, 3]]
 
 
-def test_a_class_with_fewer_rows_gives_what_it_has():
+def test_a_class_with_fewer_rows_gives_what_it_has_and_one_without_rows_is_named():
     index = PrototypeIndex(
         np.eye(3, dtype=np.float32), np.array([0, 2, 2]), classes=["a", "b", "c"]
     )
     found = index.prototype(np.zeros((1, 3), np.float32), target=2, n_neighbours=10)
     assert found.neighbours.tolist() == [[1, 2]]
-
-
-def test_a_class_without_rows_is_named():
-    index = PrototypeIndex(
-        np.eye(3, dtype=np.float32), np.array([0, 2, 2]), classes=["a", "b", "c"]
-    )
     with pytest.raises(ModelError, match="no training row is predicted as 'b'"):
         index.prototype(np.zeros((1, 3), np.float32), target=1, n_neighbours=1)
 
