@@ -29,6 +29,7 @@ from proce.benchmark.environment import describe_environment
 from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError, FileError
 from proce.files import make_folder, read_text, write_text, writing
+from proce.json_reading import parse_json
 from proce.paths import path_of
 
 FORMAT = 1  # of the records of cells
@@ -213,8 +214,8 @@ def _put_in_place(draft: Path, final: Path) -> None:
 def _read_record(path: Path) -> dict[str, Any]:
     """Read a JSON file of the folder; refuse a damaged one, and one of a later version."""
     try:
-        record = json.loads(read_text(path, "the file"))
-    except (ValueError, RecursionError) as error:
+        record = parse_json(read_text(path, "the file"))
+    except ValueError as error:
         raise _damaged(path, f"it is not JSON ({error})") from None
     except FileError as error:
         raise _damaged(path, str(error).rstrip(".")) from error

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError, did_you_mean
+from proce.json_reading import parse_json
 from proce.methods.calls.explain_options import Pick
 
 MethodName = Literal[
@@ -181,8 +182,8 @@ class Plan:
     def from_json(cls, text: str) -> "Plan":
         """Read a plan from the text that :meth:`to_json` returns, or from an edited one."""
         try:
-            record = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(text)
+        except ValueError as error:
             raise BenchmarkError(
                 f"the plan is not JSON: {error}. Start from a preset's plan.json."
             ) from None

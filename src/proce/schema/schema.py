@@ -10,12 +10,12 @@ from typing import Any
 
 from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
+from proce.json_reading import parse_json
 from proce.schema.features.brief import MAX_WIDTH, named
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, checked_levels, find_level, shown
 from proce.schema.features.naming import spoken_name, with_unit
 from proce.schema.features.numerals import counted, with_minus
-from proce.schema.json_reading import parse_json
 from proce.schema.scale import FeatureScale
 
 _KINDS: dict[str, type[Feature]] = {

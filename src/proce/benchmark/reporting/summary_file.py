@@ -17,6 +17,7 @@ from proce.benchmark.folder import RunFolder
 from proce.benchmark.reporting.summary import COLUMNS
 from proce.errors import BenchmarkError
 from proce.files import read_text, write_text
+from proce.json_reading import parse_json
 from proce.paths import path_of
 
 SUMMARY_FORMAT = 2
@@ -87,8 +88,8 @@ def _read_first_line(path: str | Path, line: str) -> dict[str, Any]:
             f" its first line does not begin with {_FIRST_WORDS.strip()!r}. {_AGAIN}"
         )
     try:
-        about = json.loads(line.removeprefix(_FIRST_WORDS))
-    except (ValueError, RecursionError):
+        about = parse_json(line.removeprefix(_FIRST_WORDS))
+    except ValueError:
         about = None
     if not isinstance(about, dict):
         raise BenchmarkError(f"{path}: its first line is damaged. {_AGAIN}")

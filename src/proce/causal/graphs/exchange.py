@@ -8,7 +8,7 @@ from typing import Any
 from proce.arguments import brief
 from proce.causal.graphs.dag import Dag, Edge, Origin
 from proce.errors import GraphError
-from proce.schema.json_reading import is_shallow, parse_json
+from proce.json_reading import is_shallow, parse_json
 
 FORMAT = 1
 _MAX_RESAMPLED_NODES = 1_000_000  # some seconds

@@ -18,8 +18,8 @@ from proce.explanation.exchange.rows import read_rows, wire_rows
 from proce.explanation.exchange.wire import WireCall, WireExplanations, WireFormat
 from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import counterfactuals, outcomes
+from proce.json_reading import parse_json
 from proce.schema.frames.layout_json import layout_to_json
-from proce.schema.json_reading import parse_json
 from proce.schema.records import RecordError
 
 FORMAT = 1

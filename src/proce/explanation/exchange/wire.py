@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
+from proce.json_reading import is_shallow
 from proce.schema import Level
-from proce.schema.json_reading import is_shallow
 from proce.schema.records import StrictRecord, union_tag
 
 _MAX_COUNT = 2**53  # every whole number up to here is a float too
