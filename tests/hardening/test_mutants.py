@@ -22,7 +22,7 @@ HARDENING = ROOT / "hardening"
 MODULE = SOURCE / "proce" / "schema" / "rules" / "tokens.py"
 
 TEST = """
-from proce.schema.rules.tokens import KEYWORDS, tokenize
+from proce.schema.rules.syntax import KEYWORDS, tokenize
 
 def test_a_rule_has_an_end():
     assert tokenize("a > 1")[-1].kind == "end" and "and" in KEYWORDS

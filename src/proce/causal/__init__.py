@@ -5,7 +5,7 @@ The names below are loaded when first used: reading a graph needs neither discov
 
 from typing import TYPE_CHECKING
 
-from proce.lazy import loader as _loader
+from proce.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from proce.causal.discovery.caveats import DiscoveryWarning
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from proce.causal.models.ensemble import Ensemble
     from proce.causal.models.propagation import Actions
     from proce.causal.models.scm import StructuralCausalModel
+else:  # a type checker would take every misspelt name for an object
+    __getattr__, __dir__ = load_on_first_use(__name__)
 
 __all__ = [
     "Actions",
@@ -47,32 +49,3 @@ __all__ = [
     "cut_sentence",
     "generate",
 ]
-
-_LOCATIONS = {
-    "Actions": "proce.causal.models.propagation",
-    "Additive": "proce.causal.equations.mechanism",
-    "CausalGraph": "proce.causal.graph",
-    "Choice": "proce.causal.equations.mechanism",
-    "DiscoveryProgress": "proce.causal.discovery.resampling",
-    "DiscoveryWarning": "proce.causal.discovery.caveats",
-    "Edge": "proce.causal.graphs.dag",
-    "Ensemble": "proce.causal.models.ensemble",
-    "Mechanism": "proce.causal.equations.mechanism",
-    "MechanismRecord": "proce.causal.equations.fitting",
-    "Multiplicative": "proce.causal.equations.mechanism",
-    "Ordered": "proce.causal.equations.mechanism",
-    "Origin": "proce.causal.graphs.dag",
-    "PairShares": "proce.causal.graph",
-    "Ranked": "proce.causal.equations.mechanism",
-    "StructuralCausalModel": "proce.causal.models.scm",
-    "cut_sentence": "proce.causal.graphs.features",
-    "generate": "proce.causal.equations.mechanism",
-}
-
-
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-    __getattr__ = _loader(__name__, _LOCATIONS)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LOCATIONS})

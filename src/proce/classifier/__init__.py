@@ -26,10 +26,12 @@ from proce.classifier.classifier import (
 from proce.classifier.encoding import InputEncoding, label, one_hot
 from proce.classifier.networks import TrainedNetwork
 from proce.classifier.prediction_cache import PredictionCache
-from proce.lazy import loader as _loader
+from proce.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from proce.classifier.network_training import fit_network
+else:  # a type checker would take every misspelt name for an object
+    __getattr__, __dir__ = load_on_first_use(__name__)
 
 __all__ = [
     "Classifier",
@@ -53,10 +55,3 @@ __all__ = [
     "predict_shown",
     "predictor_of",
 ]
-
-
-_LOCATIONS = {"fit_network": "proce.classifier.network_training"}
-
-
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-    __getattr__ = _loader(__name__, _LOCATIONS)

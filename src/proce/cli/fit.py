@@ -99,7 +99,7 @@ def fit(
     from proce.schema import Codec
     from proce.schema.features.levels import shown
     from proce.schema.features.numerals import counted
-    from proce.schema.unguarded import unguarded_text
+    from proce.schema.infer import open_features_warning
 
     read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
     learn_on_one_thread()
@@ -131,7 +131,7 @@ def fit(
     explainer.save(out)
     for text in (*rows.schema.notes, *ready.notes):
         note(text)
-    if schema is None and (warning := unguarded_text(rows.schema)) is not None:
+    if schema is None and (warning := open_features_warning(rows.schema)) is not None:
         note(f"{warning} Write the schema with 'proce schema --out', and give it as --schema.")
     note(
         f"Written to {out}: {counted(len(ready.frame), 'row')},"

@@ -35,7 +35,7 @@ def schema(
     where a person cannot act freely, then give the file to 'proce fit --schema'.
     """
     from proce.files import require_place, write_text
-    from proce.schema.unguarded import unguarded_text
+    from proce.schema.infer import open_features_warning
 
     if out is not None:
         require_place(out)
@@ -47,7 +47,7 @@ def schema(
             note(text)
     else:
         typer.echo(str(features))
-    if (warning := unguarded_text(features)) is not None:
+    if (warning := open_features_warning(features)) is not None:
         note(warning)
     if out is not None:
         write_text(out, features.to_json() + "\n")

@@ -13,8 +13,8 @@ from proce.causal import CausalGraph, StructuralCausalModel
 from proce.compiled.streams import MAX_SEED
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
-from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
+from proce.schema.features.reprs import one_line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +77,9 @@ class Dataset:
 
     def __repr__(self) -> str:
         rows, features = counted(len(self.frame), "row"), counted(len(self.schema), "feature")
-        return cut(f"Dataset({self.name!r}, {rows}, {features}, {' or '.join(self.class_names)})")
+        return one_line(
+            f"Dataset({self.name!r}, {rows}, {features}, {' or '.join(self.class_names)})"
+        )
 
     def sample(self, n: int, seed: int) -> "Dataset":
         """Draw ``n`` new rows of a generated data set."""

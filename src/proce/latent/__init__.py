@@ -16,10 +16,12 @@ from proce.latent.autoencoder import (
     VariationalSettings,
 )
 from proce.latent.judges import Judges
-from proce.lazy import loader as _loader
+from proce.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from proce.latent.training import fit_autoencoder, fit_variational
+else:  # a type checker would take every misspelt name for an object
+    __getattr__, __dir__ = load_on_first_use(__name__)
 
 __all__ = [
     "MAX_WIDTH",
@@ -34,12 +36,3 @@ __all__ = [
     "fit_autoencoder",
     "fit_variational",
 ]
-
-_LOCATIONS = {
-    "fit_autoencoder": "proce.latent.training",
-    "fit_variational": "proce.latent.training",
-}
-
-
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-    __getattr__ = _loader(__name__, _LOCATIONS)

@@ -8,7 +8,7 @@ from proce.arrays import Array, Floats, Ints
 from proce.compiled.cells import CellKind
 from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
-from proce.schema.bulk import bulk_ends
+from proce.schema.codec import outlier_bounds
 
 
 class NetworkColumns:
@@ -37,7 +37,7 @@ class NetworkColumns:
         starts = np.cumsum([0, *counts])
         self.starts, self.n_embedded = starts[:-1], int(starts[-1])
         self.embedding_size = embedding_size(max(counts, default=0))
-        self.ends = bulk_ends(codec)
+        self.ends = outlier_bounds(codec)
         self.unknown = np.full(len(features), float(MISSING_LEVEL))
         self.unknown[self.numbers] = np.nan
         n_embedding_columns = len(self.coded) * self.embedding_size

@@ -21,8 +21,8 @@ from proce.objective import CallLimits, Clock
 from proce.objective.terms import find_beyond
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
 from proce.schema.codec import on_step, unit_numbers
-from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
+from proce.schema.features.reprs import one_line
 from proce.schema.matching import only_features
 from proce.schema.round_trip import ReadFrame
 
@@ -60,7 +60,7 @@ class WhatIf:
     def __repr__(self) -> str:
         following = counted(len(self.consequences), "consequence")
         broken = f", {len(self.broken)} broken" if self.broken else ""
-        return cut(f"WhatIf({self.before!r} → {self.after!r}, {following}{broken})")
+        return one_line(f"WhatIf({self.before!r} → {self.after!r}, {following}{broken})")
 
 
 def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf:

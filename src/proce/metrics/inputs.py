@@ -26,7 +26,7 @@ from proce.metrics.neighbourhood import Neighbourhood
 from proce.objective import EffectPredictor, fit_effect, has_causes
 from proce.schema import Codec, Rule, Schema
 from proce.schema.features.levels import shown
-from proce.schema.rules.dependence import Mechanism
+from proce.schema.rules.tree import Mechanism
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,8 @@ from proce.classifier.refits import draw_within_classes
 from proce.errors import ModelError, RuleError
 from proce.metrics.proximity import mean_of
 from proce.schema import Rule
-from proce.schema.rules.dependence import Mechanism, direction
 from proce.schema.rules.rule import changes_of, moves_of
-from proce.schema.rules.tree import Junction, Not
+from proce.schema.rules.tree import Junction, Mechanism, Not, direction
 
 Reading = Literal["direction", "strict"]
 

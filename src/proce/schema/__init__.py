@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from proce.lazy import loader as _loader
+from proce.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from proce.schema.codec import Codec
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from proce.schema.redaction import Redaction
     from proce.schema.rules.rule import Rule
     from proce.schema.schema import Schema
+else:  # a type checker would take every misspelt name for an object
+    __getattr__, __dir__ = load_on_first_use(__name__)
 
 __all__ = [
     "MISSING_LEVEL",
@@ -30,27 +32,3 @@ __all__ = [
     "Rule",
     "Schema",
 ]
-
-_LOCATIONS = {
-    "MISSING_LEVEL": "proce.schema.frames.cells",
-    "Action": "proce.schema.features.feature",
-    "Categorical": "proce.schema.features.feature",
-    "Codec": "proce.schema.codec",
-    "Continuous": "proce.schema.features.feature",
-    "Feature": "proce.schema.features.feature",
-    "Layout": "proce.schema.frames.frame",
-    "Level": "proce.schema.features.levels",
-    "MixedDistance": "proce.schema.mixed",
-    "Ordinal": "proce.schema.features.feature",
-    "Redaction": "proce.schema.redaction",
-    "Rule": "proce.schema.rules.rule",
-    "Schema": "proce.schema.schema",
-}
-
-
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-    __getattr__ = _loader(__name__, _LOCATIONS)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LOCATIONS})

@@ -18,9 +18,9 @@ from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, missing_cells
 from proce.compiled.cells import nearest_count
 from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.features.brief import cut
 from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import find_level, rank_span, shown
+from proce.schema.features.reprs import one_line
 from proce.schema.frames.frame import Layout, level_columns, require_rows
 from proce.schema.matching import (
     MatchingFrame,
@@ -30,9 +30,10 @@ from proce.schema.matching import (
     only_features,
     takes_rows,
 )
-from proce.schema.scale import Scale, fit_scale, raw_units, scale_map, unit_span
+from proce.schema.scale import FeatureScale, Scale, fit_scale, raw_units, scale_map, unit_span
 from proce.schema.schema import Schema
 
+_BEYOND = 0.5  # of the unit range: farther outside lie the outliers
 _BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
 
 
@@ -75,7 +76,7 @@ class Codec:
     reach: Array = field(init=False)  # (f,)
 
     def __repr__(self) -> str:
-        return cut(f"Codec({self.schema!r})")
+        return one_line(f"Codec({self.schema!r})")
 
     def __post_init__(self) -> None:
         given = vars(self)
@@ -216,8 +217,6 @@ class Codec:
         A number that lies on the grid of its feature's resolution, but for rounding, comes back
         exactly on that grid.
         """
-        from proce.schema.codec import raw_rows
-
         return raw_rows(self.raw_units, rows)
 
     @takes_rows(SchemaError, "raw")
@@ -300,8 +299,6 @@ class Codec:
     @checked(SchemaError)
     def raw_numbers(self, position: int, unit: Array) -> Array:
         """Return the values of one continuous feature in raw units."""
-        from proce.schema.codec import raw_rows
-
         check_array("unit", unit, SchemaError)
         if not 0 <= position < len(self.schema):
             raise SchemaError(f"position is {position}; there are {len(self.schema)} features.")
@@ -317,6 +314,33 @@ class Codec:
         scales = (self.span.tolist(), self.low.tolist(), self.resolution.tolist())
         units = [raw_units(*scale) for scale in zip(*scales, strict=True)]
         return np.array(units).reshape(-1, 5)
+
+
+def scales_of(codec: Codec) -> dict[str, FeatureScale]:
+    """Return the scale of every number of a codec, by name."""
+    names = ("low", "span", "seen_low", "seen_high", "resolution", "may_miss")
+    columns = zip(*(getattr(codec, name).tolist() for name in names), strict=True)
+    return {
+        feature.name: FeatureScale(*values)
+        for feature, values in zip(codec.schema, columns, strict=True)
+        if isinstance(feature, Continuous)
+    }
+
+
+def with_scales(codec: Codec) -> Schema:
+    """Return the schema of a codec with the scale of every number, to be printed."""
+    return Schema(codec.schema.features, scales=scales_of(codec), notes=codec.schema.notes)
+
+
+def outlier_bounds(codec: Codec) -> Array:
+    """Return the entries ``(2, f)`` between which values are learned from.
+
+    They lie half a range outside of the unit range, and are infinite for levels and for numbers
+    without any value out there.
+    """
+    far = codec.is_number & ((codec.lowest < -_BEYOND) | (codec.highest > 1 + _BEYOND))
+    low, high = np.where(far, -_BEYOND, -np.inf), np.where(far, 1 + _BEYOND, np.inf)
+    return np.stack([low, high]).astype(np.float64)
 
 
 def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
@@ -343,8 +367,6 @@ def unit_numbers(codec: Codec, position: Any, raw: Any) -> Any:
 
 def entries_on_step(codec: Codec, position: int, entries: Array) -> Array:
     """Return entries of a feature; numbers on the nearest multiples of its step, if any."""
-    from proce.schema.codec import on_step
-
     feature = codec.schema.features[position]
     if not isinstance(feature, Continuous) or feature.step is None:
         return entries

@@ -1,7 +1,8 @@
 """Infer the features of a schema from the columns of a frame."""
 
+import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,15 @@ _MAX_DECIMALS = 4
 _MAX_AGE = 130  # years
 _MIN_IDENTIFIERS = 20  # levels: fewer may well be all different in a small frame
 _IDENTIFIER_SHARE = 0.9  # of the rows: a column with more levels identifies rows
+
+_TIME = re.compile(r"\b(age|aged|seniority|tenure)\b", re.IGNORECASE)
+_PERSON = re.compile(
+    r"\b(sex|gender|race|racial|ethnic|ethnicity|nationality|citizenship|religion|religious"
+    r"|faith|disability|disabled|marital|married|pregnant|pregnancy|native|birth|birthday|birthplace"
+    r"|born|foreign|foreigner|immigrant|skin|orientation)\b",
+    re.IGNORECASE,
+)
+_CHANGEABLE = (Action.FREE, Action.INCREASE, Action.DECREASE)
 
 
 @dataclass(frozen=True)
@@ -200,3 +210,38 @@ def _refuse_empty(name: str, values: Collection[object] | Floats, n_rows: int) -
         raise SchemaError(
             f"column {name!r} is missing in all {n_rows} rows; drop it or fill it in."
         )
+
+
+def open_features_warning(schema: Iterable[Feature]) -> str | None:
+    """Return which features sound like what nobody should be advised about, and what to do.
+
+    Only names are read, and nothing is decided: the person who knows the columns is told. The
+    result is ``None`` where there are no such features.
+    """
+    waiting = [f.name for f in schema if _is_open(f) and _TIME.search(_spoken(f))]
+    personal = [
+        f.name
+        for f in schema
+        if _is_open(f) and f.name not in waiting and _PERSON.search(_spoken(f))
+    ]
+    names = [f.name for f in schema if f.name in (*waiting, *personal)]
+    if not names:
+        return None
+    edits = [
+        *([f"schema.edit({waiting!r}, action='waits')"] if waiting else []),
+        *([f"schema.edit({personal!r}, action='fixed', protected=True)"] if personal else []),
+    ]
+    return (
+        f"No schema says what a person can change, so everything may be advised to, also"
+        f" {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}. If"
+        f" {'that is' if len(names) == 1 else 'those are'} not to be advised, say so in the schema:"
+        f" {' and '.join(edits)}."
+    )
+
+
+def _is_open(feature: Feature) -> bool:
+    return feature.action in _CHANGEABLE and not feature.protected
+
+
+def _spoken(feature: Feature) -> str:
+    return f"{spoken_name(feature.name)} {feature.label or ''}"

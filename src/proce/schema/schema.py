@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from textwrap import wrap
@@ -11,11 +11,11 @@ from typing import Any
 from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
 from proce.json_reading import parse_json
-from proce.schema.features.brief import MAX_WIDTH, named
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, checked_levels, find_level, shown
 from proce.schema.features.naming import spoken_name, with_unit
 from proce.schema.features.numerals import counted, with_minus
+from proce.schema.features.reprs import MAX_WIDTH, ordered_fields, quoted_names
 from proce.schema.scale import FeatureScale
 
 _KINDS: dict[str, type[Feature]] = {
@@ -24,7 +24,9 @@ _KINDS: dict[str, type[Feature]] = {
     "categorical": Categorical,
 }
 _DEFAULTS: dict[str, Any] = {"effort": 1.0, "protected": False, "labels": {}}  # else None or ()
-_FIELDS = {kind: tuple(field.name for field in fields(type_)) for kind, type_ in _KINDS.items()}
+_FIELDS = {
+    kind: tuple(field.name for field in ordered_fields(type_)) for kind, type_ in _KINDS.items()
+}
 
 
 def edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
@@ -282,7 +284,7 @@ class Schema:
 
     def __repr__(self) -> str:
         start = f"Schema({counted(len(self), 'feature')}: "
-        return f"{start}{named(self.names, MAX_WIDTH - len(start) - 1)})"
+        return f"{start}{quoted_names(self.names, MAX_WIDTH - len(start) - 1)})"
 
     def _repr_html_(self) -> str:
         from html import escape

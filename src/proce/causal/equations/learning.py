@@ -15,7 +15,7 @@ from proce.compiled.copies import groups_of
 from proce.compiled.elementary import softmaxes
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal
-from proce.schema.bulk import bulk_ends
+from proce.schema.codec import outlier_bounds
 
 _N_FOLDS = 5
 _MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
@@ -47,7 +47,7 @@ class EffectRows:
         causes = tuple(codec.schema[cause] for cause in graph.parents(name))
         positions = [codec.schema.position(used.name) for used in (feature, *causes)]
         own = rows[:, positions]  # the other columns of a wide table would only be looked through
-        low, high = bulk_ends(codec)[:, positions]
+        low, high = outlier_bounds(codec)[:, positions]
         missing = missing_cells(own, codec.is_number[positions])
         present = ~(missing | (own < low) | (own > high)).any(-1)
         distinct, alike = _distinct(own[present].astype(np.float64))
@@ -185,7 +185,7 @@ def _distinct(rows: Floats) -> tuple[Floats, Ints]:
 
 def _ends(causes: tuple[Feature, ...], codec: Codec) -> tuple[tuple[str, float, float], ...]:
     """Return the values of causes with outliers beyond which no curve was learned."""
-    ends = bulk_ends(codec).T.tolist()
+    ends = outlier_bounds(codec).T.tolist()
     named = [(cause.name, *ends[codec.schema.position(cause.name)]) for cause in causes]
     return tuple((name, low, high) for name, low, high in named if high - low < math.inf)
 

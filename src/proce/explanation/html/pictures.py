@@ -17,7 +17,7 @@ from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.decision import aim_text, is_more_aimed_for
 from proce.explanation.words.values import percent, value_text
 from proce.schema import Categorical, Continuous
-from proce.schema.bulk import scales_of
+from proce.schema.codec import scales_of
 
 _LABEL_HEIGHT = 18  # pixels of a line of labels
 _TRACK_HEIGHT = 30  # pixels that the track and its marks take

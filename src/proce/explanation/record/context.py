@@ -10,8 +10,8 @@ from proce.arrays import Array
 from proce.causal.graphs.dag import EDITED, GIVEN
 from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.schema import Codec, Continuous, Feature, Level
-from proce.schema.features.brief import cut, named
 from proce.schema.features.numerals import counted
+from proce.schema.features.reprs import one_line, quoted_names
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class Provenance:
 
     def __repr__(self) -> str:
         rows = counted(self.training_rows, "training row")
-        return cut(f"Provenance({self.method}, seed {self.seed}, {self.mode}, {rows})")
+        return one_line(f"Provenance({self.method}, seed {self.seed}, {self.mode}, {rows})")
 
 
 N_QUANTILES = 21  # of a number: 0%, 5%, ..., 100%
@@ -106,7 +106,9 @@ class Context:
 
     def __repr__(self) -> str:
         features = counted(len(self.codec.schema), "feature")
-        return cut(f"Context({features}, classes {named(self.classes, 60)}, {self.view}'s view)")
+        return one_line(
+            f"Context({features}, classes {quoted_names(self.classes, 60)}, {self.view}'s view)"
+        )
 
     @property
     def graph_was_learned(self) -> bool:

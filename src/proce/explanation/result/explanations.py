@@ -28,8 +28,8 @@ from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
 from proce.paths import path_of
 from proce.schema import Codec
-from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
+from proce.schema.features.reprs import one_line
 
 
 class Explanations(ExplainedFrame):
@@ -335,7 +335,9 @@ class Receipt:
     def __repr__(self) -> str:
         (row,) = self.result
         model = "no model named" if self.model_name is None else f"model {self.model_name!r}"
-        return cut(f"Receipt(row {row.row}, {row.outcome.value}, {model}, written {self.written})")
+        return one_line(
+            f"Receipt(row {row.row}, {row.outcome.value}, {model}, written {self.written})"
+        )
 
     @classmethod
     @checked(ReceiptError)

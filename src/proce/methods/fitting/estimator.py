@@ -14,9 +14,9 @@ from proce.methods.calls.explain_options import checked_texts
 from proce.methods.fitting.fit import checked_class_labels, with_graph
 from proce.methods.fitting.fitted import FittedParts, in_mode
 from proce.schema import Rule, Schema
-from proce.schema.bulk import with_scales
-from proce.schema.features.brief import MAX_WIDTH
+from proce.schema.codec import with_scales
 from proce.schema.features.numerals import counted
+from proce.schema.features.reprs import MAX_WIDTH
 
 
 class FittedEstimator(BaseEstimator):  # type: ignore[misc]

@@ -23,7 +23,7 @@ from proce.methods.fitting.settings import SearchSettings
 from proce.objective import Mode
 from proce.schema import Codec, Level, Schema
 from proce.schema.features.naming import checked_words
-from proce.schema.unguarded import unguarded_text
+from proce.schema.infer import open_features_warning
 from proce.training_settings import Epoch
 
 _log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def fit_parts(
 def _inferred(X: Any) -> Schema:
     """Return the features of a frame; warn of those that look as if they should not move."""
     schema = Schema.infer(X)
-    warning = unguarded_text(schema)
+    warning = open_features_warning(schema)
     if warning is not None:
         _log.warning("%s Give it as ProCE(model, schema=...).", warning)
     return schema

@@ -8,7 +8,7 @@ from proce.errors import SearchError
 from proce.latent import MAX_WIDTH, AutoEncoderSettings
 from proce.objective import Start
 from proce.objective.distance import DISTANCES
-from proce.schema.features.brief import brief_repr
+from proce.schema.features.reprs import short_repr
 from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
 
@@ -113,7 +113,7 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"distance is {self.distance!r}; expected {known}.")
 
     def __repr__(self) -> str:
-        return brief_repr(self)
+        return short_repr(self)
 
     @classmethod
     def paper(cls) -> Self:

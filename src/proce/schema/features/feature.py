@@ -8,9 +8,9 @@ from typing import Any
 
 from proce.arguments import MAX_EFFORT, MIN_EFFORT, brief, is_listed
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.features.brief import brief_repr
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.features.naming import checked_unit, checked_words
+from proce.schema.features.reprs import short_repr
 
 
 class Action(StrEnum):
@@ -128,7 +128,68 @@ MIN_CHANGE = 1e-3  # of the range: what a number without a step is told to; half
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Continuous:
+class _Declared:
+    """What is declared of every feature, and checked in the same way; see :data:`Feature`."""
+
+    name: str
+    _: KW_ONLY
+    label: str | None = None
+    unit: str | None = None
+    effort: float = 1.0
+    protected: bool = False
+
+    @property
+    def action(self) -> Action:
+        """How the feature may move; each kind has it where its arguments have it."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The frame columns that hold this feature."""
+        return (self.name,)
+
+    @property
+    def can_be_acted_on(self) -> bool:
+        """Whether a person can act on the feature, or hold it."""
+        return self.action.is_possible and not self.protected
+
+    @property
+    def kind(self) -> str:
+        """The word for this type in tables and JSON."""
+        return type(self).__name__.lower()
+
+    def __repr__(self) -> str:
+        return short_repr(self)
+
+    def _keep(self, **plain: Any) -> None:
+        """Keep fields in their plain form."""
+        for field_name, value in plain.items():
+            object.__setattr__(self, field_name, value)
+
+    def _check(self) -> None:
+        """Check what every type of feature has."""
+        check_name(self.name)
+        name, label, unit = self.name, self.label, self.unit
+        effort = finite_number(name, "effort", self.effort)
+        if not MIN_EFFORT <= effort <= MAX_EFFORT:
+            raise SchemaError(
+                f"feature {name!r}: effort is {effort:g}; expected {MIN_EFFORT:g} (easy) to"
+                f" {MAX_EFFORT:g} (hard), 1 being usual."
+            )
+        if not isinstance(self.protected, bool):
+            raise SchemaError(
+                f"feature {name!r}: protected is {self.protected!r}; expected true or false."
+            )
+        self._keep(
+            action=checked_action(name, self.action),
+            label=None if label is None else checked_words(f"feature {name!r}: label", label),
+            unit=None if unit is None else checked_unit(name, unit),
+            effort=effort,
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Continuous(_Declared):
     """A number.
 
     Parameters
@@ -155,20 +216,14 @@ class Continuous:
         view shows it.
     """
 
-    name: str
     range: tuple[float, float] | None = None
     step: float | None = None
     action: Action = Action.FREE
-    _: KW_ONLY
-    label: str | None = None
-    unit: str | None = None
-    effort: float = 1.0
-    protected: bool = False
 
     def __post_init__(self) -> None:
-        _check_common(self)
+        self._check()
         if self.range is not None:
-            object.__setattr__(self, "range", checked_range(self.name, self.range))
+            self._keep(range=checked_range(self.name, self.range))
         if self.step is not None:
             step = finite_number(self.name, "step", self.step)
             if step <= 0:
@@ -176,7 +231,7 @@ class Continuous:
                     f"feature {self.name!r}: step is {step:g}; expected a positive number,"
                     " such as 1 for whole numbers. Use step=None for any value."
                 )
-            object.__setattr__(self, "step", step)
+            self._keep(step=step)
         if self.action is Action.WAITS and time_unit(self.unit) is None:
             raise SchemaError(
                 f"feature {self.name!r} waits, and its unit is {self.unit!r}; expected a unit of"
@@ -188,27 +243,31 @@ class Continuous:
         """Whether all values are whole numbers."""
         return self.step is not None and float(self.step).is_integer()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The frame columns that hold this feature."""
-        return (self.name,)
 
-    @property
-    def can_be_acted_on(self) -> bool:
-        """Whether a person can act on the feature, or hold it."""
-        return self.action.is_possible and not self.protected
+@dataclass(frozen=True, slots=True, repr=False)
+class _Levelled(_Declared):
+    """What is declared of a feature with levels."""
 
-    @property
-    def kind(self) -> str:
-        """The word for this type in tables and JSON."""
-        return "continuous"
+    levels: tuple[Level, ...]
+    action: Action = Action.FREE
+    _: KW_ONLY
+    labels: Mapping[Any, str] = field(default_factory=dict, hash=False)
+    avoid: tuple[Level, ...] = ()
 
-    def __repr__(self) -> str:
-        return brief_repr(self, "name")
+    def __post_init__(self) -> None:
+        self._check()
+        name, levels = self.name, checked_levels(self.name, self.levels)
+        labels = checked_labels(name, levels, self.labels)
+        self._keep(levels=levels, labels=labels, avoid=checked_avoid(name, levels, self.avoid))
+        if self.action is Action.WAITS:
+            raise SchemaError(
+                f"feature {name!r}: only a number can wait, and this feature has levels."
+                " Declare it Continuous, or choose another action."
+            )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Ordinal:
+class Ordinal(_Levelled):
     """Levels with an order, the lowest first; ``action="increase"`` means towards the last.
 
     Parameters
@@ -235,43 +294,9 @@ class Ordinal:
         Levels that are never advised, such as ``"unemployed"``; who has one may keep it.
     """
 
-    name: str
-    levels: tuple[Level, ...]
-    action: Action = Action.FREE
-    _: KW_ONLY
-    label: str | None = None
-    unit: str | None = None
-    effort: float = 1.0
-    protected: bool = False
-    labels: Mapping[Any, str] = field(default_factory=dict, hash=False)
-    avoid: tuple[Level, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_common(self)
-        _check_levels(self)
-        _refuse_waiting(self)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The frame columns that hold this feature."""
-        return (self.name,)
-
-    @property
-    def can_be_acted_on(self) -> bool:
-        """Whether a person can act on the feature, or hold it."""
-        return self.action.is_possible and not self.protected
-
-    @property
-    def kind(self) -> str:
-        """The word for this type in tables and JSON."""
-        return "ordinal"
-
-    def __repr__(self) -> str:
-        return brief_repr(self, "name", "levels")
-
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Categorical:
+class Categorical(_Levelled):
     """Levels without an order, in one column or one-hot over several that move together.
 
     Parameters
@@ -300,23 +325,11 @@ class Categorical:
         Levels that are never advised, such as ``"unemployed"``; who has one may keep it.
     """
 
-    name: str
-    levels: tuple[Level, ...]
-    action: Action = Action.FREE
     one_hot: tuple[str, ...] = ()
-    _: KW_ONLY
-    label: str | None = None
-    unit: str | None = None
-    effort: float = 1.0
-    protected: bool = False
-    labels: Mapping[Any, str] = field(default_factory=dict, hash=False)
-    avoid: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_common(self)
-        _check_levels(self)
-        object.__setattr__(self, "one_hot", checked_columns(self.name, self.one_hot))
-        _refuse_waiting(self)
+        _Levelled.__post_init__(self)  # super() does not know a class with slots
+        self._keep(one_hot=checked_columns(self.name, self.one_hot))
         if self.action in (Action.INCREASE, Action.DECREASE):
             raise SchemaError(
                 f"feature {self.name!r}: {self.action.value!r} needs an order, and a categorical"
@@ -337,58 +350,5 @@ class Categorical:
         """The frame columns that hold this feature."""
         return self.one_hot or (self.name,)
 
-    @property
-    def can_be_acted_on(self) -> bool:
-        """Whether a person can act on the feature, or hold it."""
-        return self.action.is_possible and not self.protected
-
-    @property
-    def kind(self) -> str:
-        """The word for this type in tables and JSON."""
-        return "categorical"
-
-    def __repr__(self) -> str:
-        return brief_repr(self, "name", "levels")
-
 
 Feature = Continuous | Ordinal | Categorical
-
-
-def _check_common(feature: Feature) -> None:
-    """Check what every type of feature has, and keep it in its plain form."""
-    check_name(feature.name)
-    name, label, unit = feature.name, feature.label, feature.unit
-    effort = finite_number(name, "effort", feature.effort)
-    if not MIN_EFFORT <= effort <= MAX_EFFORT:
-        raise SchemaError(
-            f"feature {name!r}: effort is {effort:g}; expected {MIN_EFFORT:g} (easy) to"
-            f" {MAX_EFFORT:g} (hard), 1 being usual."
-        )
-    if not isinstance(feature.protected, bool):
-        raise SchemaError(
-            f"feature {name!r}: protected is {feature.protected!r}; expected true or false."
-        )
-    plain = {
-        "action": checked_action(name, feature.action),
-        "label": None if label is None else checked_words(f"feature {name!r}: label", label),
-        "unit": None if unit is None else checked_unit(name, unit),
-        "effort": effort,
-    }
-    for field_name, value in plain.items():
-        object.__setattr__(feature, field_name, value)
-
-
-def _refuse_waiting(feature: "Ordinal | Categorical") -> None:
-    if feature.action is Action.WAITS:
-        raise SchemaError(
-            f"feature {feature.name!r}: only a number can wait, and this feature has levels."
-            " Declare it Continuous, or choose another action."
-        )
-
-
-def _check_levels(feature: "Ordinal | Categorical") -> None:
-    """Check the levels and what is said of them, and keep it in its plain form."""
-    levels = checked_levels(feature.name, feature.levels)
-    object.__setattr__(feature, "levels", levels)
-    object.__setattr__(feature, "labels", checked_labels(feature.name, levels, feature.labels))
-    object.__setattr__(feature, "avoid", checked_avoid(feature.name, levels, feature.avoid))

@@ -1,5 +1,6 @@
 """Rules that a person can write, from text to arrays.
 
-``rule`` is what others use; ``tokens`` and ``syntax`` read the text, ``types`` checks it, ``tree``
-evaluates it, and ``conflict`` finds rules that contradict each other.
+``rule`` is what others use, and finds rules that contradict each other; ``syntax`` reads the text,
+``resolver`` looks up names and checks types, ``tree`` says what a rule asks for, and ``program``
+lets a kernel compute it.
 """

@@ -15,12 +15,12 @@ from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec, put_column_in_raw_units
 from proce.schema.features.feature import Continuous
-from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.tree import (
     UNDEFINED_DISTANCE,
     Comparison,
     Condition,
     Constant,
+    Dependence,
     FeatureReference,
     Junction,
     Not,

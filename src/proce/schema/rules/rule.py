@@ -5,31 +5,33 @@ reported is proved. Not every conflict is found: a condition that is not linear 
 and so do all rules once too many cases would have to be told apart.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from proce.arguments import brief, checked
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.errors import RuleError
 from proce.schema.codec import Codec
-from proce.schema.matching import check_array, takes_rows
-from proce.schema.rules.dependence import Dependence, Mechanism
-from proce.schema.rules.syntax import parse_syntax
-from proce.schema.rules.tree import Condition, FeatureReference, Not
-from proce.schema.rules.types import Resolver
-
-if TYPE_CHECKING:  # it imports numba, which takes half a second
-    from proce.schema.rules.program import RuleProgram
-import math
-
-from proce.arrays import MIN_DIFFERENCE
 from proce.schema.features.feature import Continuous
-from proce.schema.rules.tree import Comparison, Constant, Quantity
+from proce.schema.matching import check_array, takes_rows
+from proce.schema.rules.program import NO_RULES, RuleProgram, read_cells
+from proce.schema.rules.resolver import Resolver
+from proce.schema.rules.syntax import parse_syntax
+from proce.schema.rules.tree import (
+    Comparison,
+    Condition,
+    Constant,
+    Dependence,
+    FeatureReference,
+    Mechanism,
+    Not,
+    Quantity,
+)
 
 _NO_MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({})
 
@@ -120,8 +122,6 @@ class Rule:
                 " 'x.age >= 40'."
             )
         assert not isinstance(self.tree, Dependence), "it is refused above"
-        from proce.schema.rules.program import RuleProgram
-
         opposite = RuleProgram.of((Not(self.tree),), self.codec)
         return opposite.violation(rows, rows[:, None])[:, 0] > 0
 
@@ -155,10 +155,8 @@ class Rule:
         return self.tree.violation(self._referenced(before, rows), before, rows, mechanisms)
 
     @cached_property
-    def program(self) -> "RuleProgram":
+    def program(self) -> RuleProgram:
         """A rule without ``~>`` as a kernel runs it."""
-        from proce.schema.rules.program import RuleProgram
-
         assert not isinstance(self.tree, Dependence), "a rule with ~> needs its equation"
         return RuleProgram.of((self.tree,), self.codec)
 
@@ -183,18 +181,14 @@ class Rule:
         }
 
     def _values(self, reference: FeatureReference, rows: Array) -> Array:
-        from proce.schema.rules.program import read_cells
-
         position, codec = reference.position, self.codec
         values = rows[..., position].astype(np.float64)
         read_cells(values.reshape(-1), bool(codec.is_number[position]), codec.raw_units[position])
         return values
 
 
-def program_of(rules: Sequence[Rule]) -> "RuleProgram":
+def program_of(rules: Sequence[Rule]) -> RuleProgram:
     """Return rules of one codec as one program; those with ``~>`` are passed over."""
-    from proce.schema.rules.program import NO_RULES, RuleProgram
-
     return RuleProgram.of([rule.tree for rule in rules], rules[0].codec) if rules else NO_RULES
 
 

@@ -7,20 +7,12 @@ neither pandas nor numba.
 
 from typing import TYPE_CHECKING
 
-from proce.lazy import loader as _loader
+from proce.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from proce.server.explainer_api.api import ExplainerApi
     from proce.server.explainer_api.errors import RequestError
+else:  # a type checker would take every misspelt name for an object
+    __getattr__, __dir__ = load_on_first_use(__name__)
 
 __all__ = ["ExplainerApi", "RequestError"]
-
-
-_LOCATIONS = {
-    "ExplainerApi": "proce.server.explainer_api.api",
-    "RequestError": "proce.server.explainer_api.errors",
-}
-
-
-if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
-    __getattr__ = _loader(__name__, _LOCATIONS)

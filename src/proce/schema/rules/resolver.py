@@ -9,7 +9,6 @@ from proce.errors import did_you_mean
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, find_level, level_type, shown
-from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.syntax import (
     COMPARISONS,
     Arrow,
@@ -20,13 +19,15 @@ from proce.schema.rules.syntax import (
     Node,
     Number,
     Prefix,
+    mistake,
+    quoted,
 )
-from proce.schema.rules.tokens import brief, mistake
 from proce.schema.rules.tree import (
     Arithmetic,
     Comparison,
     Condition,
     Constant,
+    Dependence,
     FeatureReference,
     Junction,
     Not,
@@ -105,7 +106,7 @@ class Resolver:
         code = find_level(feature.levels, value)
         if code is not None:
             return Constant(float(code))
-        written = brief(value) if isinstance(value, str) else str(value).lower()
+        written = quoted(value) if isinstance(value, str) else str(value).lower()
         what = f"{feature.name!r} has no level {written}; {levels}"
         raise mistake(self.text, node.offset, what + did_you_mean(value, feature.levels))
 
@@ -185,7 +186,7 @@ class Resolver:
         schema = self.codec.schema
         if node.name in schema:
             return schema[node.name]
-        what = f"unknown feature {brief(node.name)}; the features are {shown(schema.names)}."
+        what = f"unknown feature {quoted(node.name)}; the features are {shown(schema.names)}."
         raise mistake(self.text, node.offset, what + did_you_mean(node.name, schema.names))
 
     def _feature_with_levels(self, node: Node) -> Ordinal | Categorical | None:
@@ -206,7 +207,9 @@ class Resolver:
             case FeatureName():
                 return f"{_source_text(node)}, which is {self._feature(node).kind}"
             case LevelName(value):
-                return f"the level {brief(value) if isinstance(value, str) else str(value).lower()}"
+                return (
+                    f"the level {quoted(value) if isinstance(value, str) else str(value).lower()}"
+                )
             case _:
                 return "a number" if _is_number(node) else "a condition"
 
@@ -233,7 +236,7 @@ def _names_feature(node: Node) -> bool:
 
 def _source_text(node: FeatureName) -> str:
     plain = node.name.isidentifier()
-    return f"{node.row}.{node.name}" if plain else f"{node.row}[{brief(node.name)}]"
+    return f"{node.row}.{node.name}" if plain else f"{node.row}[{quoted(node.name)}]"
 
 
 def _same_levels(left: Ordinal | Categorical, right: Ordinal | Categorical) -> bool:

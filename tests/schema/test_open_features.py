@@ -3,7 +3,7 @@
 import pytest
 
 from proce.schema import Categorical, Continuous, Schema
-from proce.schema.unguarded import unguarded_text
+from proce.schema.infer import open_features_warning
 
 
 def open_schema(*names: str) -> Schema:
@@ -15,18 +15,18 @@ def open_schema(*names: str) -> Schema:
     ["age", "AGE", "sex", "personal_status_sex", "Gender", "maritalStatus", "foreign_worker"],
 )
 def test_a_name_that_sounds_personal_is_named(name: str) -> None:
-    told = unguarded_text(open_schema(name))
+    told = open_features_warning(open_schema(name))
     assert told is not None
     assert name in told
 
 
 @pytest.mark.parametrize("name", ["wage", "savings", "trace", "average_bill", "Sussex"])
 def test_a_name_that_only_holds_such_letters_is_not(name: str) -> None:
-    assert unguarded_text(open_schema(name)) is None
+    assert open_features_warning(open_schema(name)) is None
 
 
 def test_it_says_what_to_do() -> None:
-    assert unguarded_text(open_schema("age", "sex")) == (
+    assert open_features_warning(open_schema("age", "sex")) == (
         "No schema says what a person can change, so everything may be advised to, also age and"
         " sex. If those are not to be advised, say so in the schema: schema.edit(['age'],"
         " action='waits') and schema.edit(['sex'], action='fixed', protected=True)."
@@ -35,5 +35,5 @@ def test_it_says_what_to_do() -> None:
 
 def test_what_the_schema_guards_is_not_told() -> None:
     schema = Schema([Continuous("age", action="waits"), Categorical("sex", ("a", "b"), "fixed")])
-    assert unguarded_text(schema) is None
-    assert unguarded_text(schema.edit("sex", action="free", protected=True)) is None
+    assert open_features_warning(schema) is None
+    assert open_features_warning(schema.edit("sex", action="free", protected=True)) is None
