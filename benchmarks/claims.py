@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from proce.benchmark.reporting.printed import read_printed_values
-from proce.benchmark.reporting.summary_file import read_summary
+from proce.benchmark.reporting.columns import read_printed_values
+from proce.benchmark.reporting.summary import read_summary
 
 DOCS = Path(__file__).parent.parent / "docs"
 KINDS = ("first", "second")

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proce.benchmark.environment import describe_environment
+from proce.benchmark.folder import describe_environment
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

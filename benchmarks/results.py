@@ -13,9 +13,9 @@ from pathlib import Path
 
 from proce.benchmark import RunFolder
 from proce.benchmark.reporting.columns import SHOWN_METRICS
-from proce.benchmark.reporting.export import write_figures, write_tables
-from proce.benchmark.reporting.summary_file import read_summary, write_summary
-from proce.benchmark.reporting.tables import build_tables
+from proce.benchmark.reporting.figures import write_figures
+from proce.benchmark.reporting.summary import read_summary, write_summary
+from proce.benchmark.reporting.tables import build_tables, write_tables
 from proce.errors import ProceError
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -16,7 +16,7 @@ from benchmarks.packages.task import World
 
 from proce.arrays import Array
 from proce.causal import StructuralCausalModel
-from proce.metrics.interventions import reach
+from proce.metrics.recourse import reach
 
 _ROUNDING = 1e-6  # relative; a smaller difference to a limit is none
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from proce.benchmark.environment import describe_environment
+from proce.benchmark.folder import describe_environment
 from proce.methods.calls.method import versions_in_use
 from sizes.table import Shape
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot
 
-from proce.benchmark.reporting.printed import read_printed_values
-from proce.benchmark.reporting.summary_file import read_summary
+from proce.benchmark.reporting.columns import read_printed_values
+from proce.benchmark.reporting.summary import read_summary
 
 HERE = Path(__file__).parent
 ROWS = {  # of the tables: how it is called in the picture

@@ -57,7 +57,6 @@ ROOMS = {
             "methods/phases/check.py",
             "methods/phases/prune.py",
             "schema/round_trip.py",
-            "schema/round_trip.py",
         ),
         (
             "classifier/test_asking.py",
@@ -67,7 +66,6 @@ ROOMS = {
             "methods/explaining/test_faults.py",
             "methods/phases",
             "schema/test_round_trip.py",
-            "schema/test_shown.py",
         ),
     ),
 }

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import Plan
-from proce.benchmark.measuring.ceiling import explain_with_truth
-from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.contenders import Contenders, explain_with_truth
 from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Variant
 from proce.benchmark.presets import find_preset

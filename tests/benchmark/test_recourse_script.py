@@ -1,9 +1,7 @@
 """Does advice work in the true world? A small part of ``benchmarks/recourse.py``."""
 
-import importlib.util
 import json
 import math
-import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +9,15 @@ from types import ModuleType
 
 import pytest
 
+from ..docs.comparing import module_at
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "recourse.py"
 VALIDATION_SEED = 1_003  # settings may be chosen on seeds from 1,000 on
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_recourse", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return module_at(SCRIPT)
 
 
 @pytest.fixture

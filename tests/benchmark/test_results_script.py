@@ -1,6 +1,5 @@
 """``benchmarks/results.py`` refuses what cannot fill the page, and then leaves it alone."""
 
-import importlib.util
 import shutil
 import sys
 from pathlib import Path
@@ -9,7 +8,9 @@ from types import ModuleType
 import pytest
 
 from proce.benchmark import RunFolder
-from proce.benchmark.reporting.summary_file import read_summary
+from proce.benchmark.reporting.summary import read_summary
+
+from ..docs.comparing import module_at
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "results.py"
 PAGE = "A page.\n<!-- ranks -->\nold\n<!-- end -->\n"
@@ -18,11 +19,7 @@ PAGE = "A page.\n<!-- ranks -->\nold\n<!-- end -->\n"
 @pytest.fixture
 def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Return the script, working on a page of its own."""
-    spec = importlib.util.spec_from_file_location("benchmark_results", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(SCRIPT)
     docs = tmp_path / "docs"
     docs.mkdir()
     monkeypatch.setattr(module, "DOCS", docs)

@@ -17,9 +17,9 @@ from proce.benchmark import Plan, RunFolder, Variant, run_plan
 from proce.benchmark import folder as folder_module
 from proce.benchmark.measuring import run
 from proce.benchmark.measuring.run import RunProgress
-from proce.benchmark.reporting import export
-from proce.benchmark.reporting.export import write_figures, write_tables
+from proce.benchmark.reporting.figures import write_figures
 from proce.benchmark.reporting.summary import summarise
+from proce.benchmark.reporting.tables import write_tables
 from proce.cli.main import main
 from proce.errors import BenchmarkError, FileError
 
@@ -242,7 +242,7 @@ def test_whichever_write_of_tables_and_figures_fails_each_is_old_or_new(
     copied: RunFolder, write: Callable[[Path], list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = summarise(copied)
-    monkeypatch.setattr(export, "summarise", lambda folder: summary)
+    monkeypatch.setattr(f"{write.__module__}.summarise", lambda folder: summary)
     whole = {path: path.read_bytes() for path in write(copied.path)}
     for number in range(1, 300, 1 if write is write_tables else 7):
         for path in whole:

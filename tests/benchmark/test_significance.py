@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from proce.benchmark.reporting.significance import compare, critical_difference, holm
+from proce.benchmark.reporting.ranks import critical_difference
+from proce.benchmark.reporting.summary import compare, holm
 
 
 def test_a_comparison_by_hand() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from proce.benchmark.reporting.summary import COLUMNS
-from proce.benchmark.reporting.summary_file import Origin, read_summary, write_summary
+from proce.benchmark.reporting.summary import COLUMNS, Origin, read_summary, write_summary
 from proce.errors import BenchmarkError
 
 ORIGIN = Origin(plan="standard", repetitions=5, rows=40, proce="0.1.0", code="abc")

@@ -9,14 +9,10 @@ import pytest
 
 from proce.benchmark import RunFolder
 from proce.benchmark.presets import find_preset
-from proce.benchmark.reporting.columns import format_number
-from proce.benchmark.reporting.export import write_figures, write_tables
-from proce.benchmark.reporting.figures import draw_figures
-from proce.benchmark.reporting.printed import read_printed_values
-from proce.benchmark.reporting.summary import COLUMNS, NOT_APPLICABLE, summarise
-from proce.benchmark.reporting.summary_file import read_summary
-from proce.benchmark.reporting.table import Table, TableCell
-from proce.benchmark.reporting.tables import build_tables
+from proce.benchmark.reporting.columns import format_number, read_printed_values
+from proce.benchmark.reporting.figures import draw_figures, write_figures
+from proce.benchmark.reporting.summary import COLUMNS, NOT_APPLICABLE, read_summary, summarise
+from proce.benchmark.reporting.tables import Table, TableCell, build_tables, write_tables
 
 
 def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:

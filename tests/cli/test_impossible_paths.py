@@ -9,7 +9,8 @@ import pytest
 from proce import ProCE, explain_parallel
 from proce.benchmark.measuring.run import run_plan
 from proce.benchmark.presets import find_preset
-from proce.benchmark.reporting.export import write_figures, write_tables
+from proce.benchmark.reporting.figures import write_figures
+from proce.benchmark.reporting.tables import write_tables
 from proce.classifier.saved import read_model, write_model
 from proce.cli.main import main
 from proce.errors import ProceError

@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +17,7 @@ def module_at(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
     spec.loader.exec_module(module)
     return module
 

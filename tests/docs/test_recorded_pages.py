@@ -1,5 +1,6 @@
 """Tables of recorded runs stand in the pages as they were printed, under command and commit."""
 
+import importlib
 import re
 from pathlib import Path
 from types import ModuleType
@@ -85,3 +86,24 @@ def test_an_unknown_name_is_refused_with_those_that_there_are(
     told = capsys.readouterr().err
     assert "unknown method" in told
     assert "methods, explain" in told
+
+
+def test_the_tables_of_results_are_those_of_the_committed_summary() -> None:
+    results = module_at(ROOT / "benchmarks" / "results.py")
+    page = results.PAGE.read_text(encoding="utf-8")
+    assert page.count("<!-- end -->") == 10
+    emptied = re.sub(r"(<!-- \w+ -->\n).*?(<!-- end -->)", r"\1\2", page, flags=re.DOTALL)
+    assert len(emptied) < len(page) / 2
+    assert results.fill(emptied, results.SUMMARY) == page
+
+
+def test_the_tables_of_other_packages_are_those_of_the_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    table = importlib.import_module("benchmarks.packages.table")
+    page = table.PAGE.read_text(encoding="utf-8")
+    assert page.count("<!-- packages -->") == page.count("<!-- end -->") == 1
+    emptied = re.sub(r"(<!-- packages -->\n).*?(<!-- end -->)", r"\1\2", page, flags=re.DOTALL)
+    assert len(emptied) < len(page)
+    assert table.fill(emptied, table.RECORD) == page

@@ -19,7 +19,7 @@ from mutants.testing import chosen_tests
 
 ROOT = Path(__file__).parents[2]
 HARDENING = ROOT / "hardening"
-MODULE = SOURCE / "proce" / "schema" / "rules" / "tokens.py"
+MODULE = SOURCE / "proce" / "schema" / "rules" / "syntax.py"
 
 TEST = """
 from proce.schema.rules.syntax import KEYWORDS, tokenize

@@ -14,8 +14,7 @@ from proce.causal import Additive, CausalGraph, Ranked, StructuralCausalModel
 from proce.classifier import fit_network
 from proce.datasets.worlds import random_world
 from proce.errors import RuleError
-from proce.metrics.ceiling import Ways, find_ways
-from proce.metrics.interventions import SET, Candidates, People, reach
+from proce.metrics.ceiling import SET, Candidates, People, Ways, find_ways, reach
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 from proce.schema.rules.rule import program_of
 

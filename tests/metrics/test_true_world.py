@@ -8,7 +8,7 @@ import pytest
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.datasets.worlds import Kind, random_world
-from proce.metrics.interventions import limits_in_truth, reach
+from proce.metrics.recourse import limits_in_truth, reach
 from proce.schema import Action, Codec, Continuous, Schema
 
 # Pay is half of the hours, in tens; rent is twice the pay. All numbers run from 0 to 100.

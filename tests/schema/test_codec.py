@@ -202,13 +202,6 @@ def test_whole_numbers_off_the_step_stay_whole_when_they_move_by_steps() -> None
     assert np.array_equal(back[..., 0], moved)
 
 
-def test_text_in_chunks_is_read_as_one_column():
-    frame = people().reset_index(drop=True)
-    joined = pd.concat([frame, frame], ignore_index=True)
-    codec = Codec.fit(Schema.infer(joined), joined)
-    assert np.array_equal(codec.encode(joined)[:4], codec.encode(frame))
-
-
 def test_the_callers_frame_is_not_written_to():
     frame = people()
     before = frame.copy(deep=True)

@@ -7,6 +7,7 @@ import pytest
 
 from proce.errors import SchemaError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+from proce.schema.infer import open_features_warning
 
 
 def test_types_are_read_off_a_frame():
@@ -133,3 +134,36 @@ def test_an_inferred_schema_shows_where_a_search_looks_and_the_scale():
     assert Schema.from_json(schema.to_json()) == schema
     assert len(Schema.from_json(schema.to_json()).table()[0]) == 4
     assert schema.edit("age", range=(0, 120)).table()[2][2] == "0 to 120, step 1"
+
+
+def open_schema(*names: str) -> Schema:
+    return Schema([Continuous(name) for name in ("income", *names)])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["age", "AGE", "sex", "personal_status_sex", "Gender", "maritalStatus", "foreign_worker"],
+)
+def test_a_name_that_sounds_personal_is_named(name: str) -> None:
+    told = open_features_warning(open_schema(name))
+    assert told is not None
+    assert name in told
+
+
+@pytest.mark.parametrize("name", ["wage", "savings", "trace", "average_bill", "Sussex"])
+def test_a_name_that_only_holds_such_letters_is_not(name: str) -> None:
+    assert open_features_warning(open_schema(name)) is None
+
+
+def test_it_says_what_to_do() -> None:
+    assert open_features_warning(open_schema("age", "sex")) == (
+        "No schema says what a person can change, so everything may be advised to, also age and"
+        " sex. If those are not to be advised, say so in the schema: schema.edit(['age'],"
+        " action='waits') and schema.edit(['sex'], action='fixed', protected=True)."
+    )
+
+
+def test_what_the_schema_guards_is_not_told() -> None:
+    schema = Schema([Continuous("age", action="waits"), Categorical("sex", ("a", "b"), "fixed")])
+    assert open_features_warning(schema) is None
+    assert open_features_warning(schema.edit("sex", action="free", protected=True)) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 from proce.schema.codec import frame_of_raw
-from proce.schema.round_trip import ReadFrame, values_in_frame
+from proce.schema.round_trip import ReadFrame, converted, exact_entries, values_in_frame
 
 SCHEMA = Schema(
     [
@@ -142,3 +142,32 @@ def test_frames_of_other_libraries_are_made_and_read(library) -> None:  # type: 
     read = ReadFrame.holding(CODEC, raw, Layout.of(frame))
     assert isinstance(read.frame, type(frame))
     assert same_bits(read.raw, raw)
+
+
+TWO_NUMBERS = Schema([Continuous("whole", step=1), Continuous("real")])
+NUMBERS = pd.DataFrame({"whole": [0, 9], "real": [0.1, 0.8]})
+NUMBERS_CODEC = Codec.fit(TWO_NUMBERS, NUMBERS)
+
+
+def test_entries_are_found_that_give_more_values_back_to_the_last_bit() -> None:
+    draw = np.random.default_rng(0).random(500)
+    raw = np.stack([np.full_like(draw, np.nan), 0.4 + 0.4 * draw], axis=-1)
+    plain, exact = NUMBERS_CODEC.to_unit(raw), exact_entries(NUMBERS_CODEC, raw)
+    missed, still_missed = (
+        int((NUMBERS_CODEC.to_raw(entries) != raw)[:, 1].sum()) for entries in (plain, exact)
+    )
+    assert still_missed < missed  # some have no such entry
+    assert np.isnan(exact[:, 0]).all()
+    assert (np.abs(plain - exact)[:, 1] < 1e-12).all()
+
+
+def test_a_column_keeps_the_dtype_that_holds_its_values_and_becomes_doubles_otherwise() -> None:
+    layout = Layout.of(NUMBERS.astype({"whole": "int32", "real": "float32"}))
+    halves = pd.DataFrame({"whole": [1.5, 2.0], "real": [0.25, np.nan]})
+    told = converted(NUMBERS_CODEC, halves, layout)
+    assert told.dtypes.tolist() == [np.dtype("float64"), np.dtype("float32")]
+    assert told["whole"].tolist() == [1.5, 2.0]
+    wholes = pd.DataFrame({"whole": [1.0, 2.0], "real": [0.1, np.nan]})
+    told = converted(NUMBERS_CODEC, wholes, layout)
+    assert told.dtypes.tolist() == [np.dtype("int32"), np.dtype("float64")]
+    assert told["real"].tolist()[0] == 0.1

@@ -152,23 +152,7 @@ FIELDS = (
 )
 fields = st.fixed_dictionaries(
     {"type": st.sampled_from(["continuous", "ordinal", "categorical"]) | json_values},
-    optional=dict.fromkeys(
-        [
-            "name",
-            "range",
-            "step",
-            "levels",
-            "action",
-            "one_hot",
-            "label",
-            "unit",
-            "effort",
-            "protected",
-            "labels",
-            "avoid",
-        ],
-        json_values,
-    ),
+    optional=dict.fromkeys(FIELDS, json_values),
 )
 
 

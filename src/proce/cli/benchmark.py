@@ -75,7 +75,7 @@ def tables(folder: FolderArgument) -> None:
 
     The files go into the folder 'tables' of the run; their names are printed.
     """
-    from proce.benchmark.reporting.export import write_tables
+    from proce.benchmark.reporting.tables import write_tables
 
     for path in write_tables(folder):
         typer.echo(path)
@@ -91,7 +91,7 @@ def figures(folder: FolderArgument) -> None:
 
     The files go into the folder 'figures' of the run; their names are printed.
     """
-    from proce.benchmark.reporting.export import write_figures
+    from proce.benchmark.reporting.figures import write_figures
 
     for path in write_figures(folder):
         typer.echo(path)

@@ -9,9 +9,14 @@ from io import BytesIO
 import pandas as pd
 
 from proce.causal import CausalGraph
-from proce.datasets.dataset import Dataset, check_choice, label_column, level_columns
+from proce.datasets.dataset import Dataset, check_choice, edges_into, label_column, level_columns
 from proce.datasets.fetch import DataFile, fetch
 from proce.schema import Action, Categorical, Continuous, Feature, Ordinal, Schema
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
 
 GROUPS = {
     "workclass": {
@@ -21,16 +26,7 @@ GROUPS = {
     },
     "education": {
         "Assoc": ("Assoc-voc", "Assoc-acdm"),
-        "School": (
-            "Preschool",
-            "1st-4th",
-            "5th-6th",
-            "7th-8th",
-            "9th",
-            "10th",
-            "11th",
-            "12th",
-        ),
+        "School": _words("Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th"),
     },
     "marital_status": {
         "Married": ("Married-civ-spouse", "Married-AF-spouse", "Married-spouse-absent"),
@@ -38,12 +34,8 @@ GROUPS = {
     },
     "occupation": {
         "White-Collar": ("Adm-clerical", "Exec-managerial"),
-        "Blue-Collar": (
-            "Craft-repair",
-            "Farming-fishing",
-            "Handlers-cleaners",
-            "Machine-op-inspct",
-            "Transport-moving",
+        "Blue-Collar": _words(
+            "Craft-repair Farming-fishing Handlers-cleaners Machine-op-inspct Transport-moving"
         ),
         "Service": ("Other-service", "Priv-house-serv", "Protective-serv", "Tech-support"),
         "Professional": ("Prof-specialty",),
@@ -53,101 +45,42 @@ GROUPS = {
 
 GROUPED = {
     "workclass": ("Private", "Government", "Self-Employed", "Other/Unknown"),
-    "education": (
-        "School",
-        "HS-grad",
-        "Some-college",
-        "Assoc",
-        "Bachelors",
-        "Masters",
-        "Prof-school",
-        "Doctorate",
+    "education": _words(
+        "School HS-grad Some-college Assoc Bachelors Masters Prof-school Doctorate"
     ),
     "marital_status": ("Single", "Married", "Divorced", "Separated", "Widowed"),
-    "occupation": (
-        "White-Collar",
-        "Blue-Collar",
-        "Service",
-        "Professional",
-        "Sales",
-        "Other/Unknown",
-    ),
+    "occupation": _words("White-Collar Blue-Collar Service Professional Sales Other/Unknown"),
 }
 
 RAW = {
-    "workclass": (
-        "Private",
-        "Self-emp-not-inc",
-        "Self-emp-inc",
-        "Federal-gov",
-        "Local-gov",
-        "State-gov",
-        "Without-pay",
-        "Never-worked",
+    "workclass": _words(
+        "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay"
+        " Never-worked"
     ),
-    "education": (  # by education_num
-        "Preschool",
-        "1st-4th",
-        "5th-6th",
-        "7th-8th",
-        "9th",
-        "10th",
-        "11th",
-        "12th",
-        "HS-grad",
-        "Some-college",
-        "Assoc-voc",
-        "Assoc-acdm",
-        "Bachelors",
-        "Masters",
-        "Prof-school",
-        "Doctorate",
+    "education": _words(  # by education_num
+        "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Some-college Assoc-voc"
+        " Assoc-acdm Bachelors Masters Prof-school Doctorate"
     ),
-    "marital_status": (
-        "Married-civ-spouse",
-        "Divorced",
-        "Never-married",
-        "Separated",
-        "Widowed",
-        "Married-spouse-absent",
-        "Married-AF-spouse",
+    "marital_status": _words(
+        "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent"
+        " Married-AF-spouse"
     ),
-    "occupation": (
-        "Tech-support",
-        "Craft-repair",
-        "Other-service",
-        "Sales",
-        "Exec-managerial",
-        "Prof-specialty",
-        "Handlers-cleaners",
-        "Machine-op-inspct",
-        "Adm-clerical",
-        "Farming-fishing",
-        "Transport-moving",
-        "Priv-house-serv",
-        "Protective-serv",
-        "Armed-Forces",
+    "occupation": _words(
+        "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty"
+        " Handlers-cleaners Machine-op-inspct Adm-clerical Farming-fishing Transport-moving"
+        " Priv-house-serv Protective-serv Armed-Forces"
     ),
-    "relationship": (
-        "Wife",
-        "Own-child",
-        "Husband",
-        "Not-in-family",
-        "Other-relative",
-        "Unmarried",
-    ),
+    "relationship": _words("Wife Own-child Husband Not-in-family Other-relative Unmarried"),
     "race": ("White", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other", "Black"),
 }
 
-_COUNTRIES = """
-    United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India
-    Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam
-    Mexico Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti Columbia
-    Hungary Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru
-    Hong Holand-Netherlands
-"""
-COUNTRIES = tuple(_COUNTRIES.split())
-
+COUNTRIES = _words(
+    "United-States Cambodia England Puerto-Rico Canada Germany Outlying-US(Guam-USVI-etc) India"
+    " Japan Greece South China Cuba Iran Honduras Philippines Italy Poland Jamaica Vietnam Mexico"
+    " Portugal Ireland France Dominican-Republic Laos Ecuador Taiwan Haiti Columbia Hungary"
+    " Guatemala Nicaragua Scotland Thailand Yugoslavia El-Salvador Trinadad&Tobago Peru Hong"
+    " Holand-Netherlands"
+)
 
 _SOURCE = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult"
 FILES = {
@@ -164,31 +97,16 @@ FILES = {
         2_003_153,
     ),
 }
-COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education_num",
-    "marital_status",
-    "occupation",
-    "relationship",
-    "race",
-    "gender",
-    "capital_gain",
-    "capital_loss",
-    "hours_per_week",
-    "native_country",
-    "income",
+COLUMNS = _words(
+    "age workclass fnlwgt education education_num marital_status occupation relationship race"
+    " gender capital_gain capital_loss hours_per_week native_country income"
 )
-EDGES = (
-    ("age", "education"),
-    ("gender", "education"),
-    ("race", "education"),
-    ("education", "occupation"),
-    ("age", "hours_per_week"),
-    ("gender", "hours_per_week"),
-    ("education", "hours_per_week"),
+EDGES = edges_into(
+    {
+        "education": ("age", "gender", "race"),
+        "occupation": ("education",),
+        "hours_per_week": ("age", "gender", "education"),
+    }
 )
 UNKNOWN = "Other/Unknown"  # a level that nobody is advised to have
 RULES = (
@@ -213,7 +131,7 @@ def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
     table = pd.concat([parse(fetch(FILES[name])) for name in parts], ignore_index=True)
     schema = _grouped_schema() if version == "grouped" else _full_schema()
     frame = grouped(table) if version == "grouped" else table.replace("?", None)
-    edges = EDGES if version == "grouped" else (*EDGES, ("education", "education_num"))
+    edges = EDGES if version == "grouped" else [*EDGES, ("education", "education_num")]
     return Dataset(
         name="adult",
         frame=level_columns(frame, schema),
@@ -252,38 +170,41 @@ def _group_of_level(name: str) -> dict[str, str]:
     return {level: group for group, levels in GROUPS[name].items() for level in levels}
 
 
+AGE = Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years")
+GENDER = Categorical("gender", ("Female", "Male"), action=Action.FIXED)
+HOURS = Continuous("hours_per_week", (1, 99), step=1, label="working week", unit="hours")
+
+
 def _grouped_schema() -> Schema:
     return Schema(
         [
-            Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years"),
+            AGE,
             Categorical("workclass", GROUPED["workclass"], label="kind of employer"),
             Ordinal("education", GROUPED["education"]),
             Categorical("marital_status", GROUPED["marital_status"]),
             Categorical("occupation", GROUPED["occupation"]),
             Categorical("race", ("White", "Other"), action=Action.FIXED),
-            Categorical("gender", ("Female", "Male"), action=Action.FIXED),
-            Continuous("hours_per_week", (1, 99), step=1, label="working week", unit="hours"),
+            GENDER,
+            HOURS,
         ]
     )
 
 
 def _full_schema() -> Schema:
-    features: dict[str, Feature] = {
-        "age": Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years"),
-        "fnlwgt": Continuous("fnlwgt", step=1, action=Action.FIXED, label="census weight"),
-        "education": Ordinal("education", RAW["education"]),
-        "education_num": Continuous("education_num", (1, 16), step=1, label="rank of education"),
-        "race": Categorical("race", RAW["race"], action=Action.FIXED),
-        "gender": Categorical("gender", ("Female", "Male"), action=Action.FIXED),
-        "capital_gain": Continuous("capital_gain", (0, 99_999), step=1, unit="$"),
-        "capital_loss": Continuous("capital_loss", (0, 4_356), step=1, unit="$"),
-        "hours_per_week": Continuous(
-            "hours_per_week", (1, 99), step=1, label="working week", unit="hours"
-        ),
-        "native_country": Categorical("native_country", COUNTRIES, action=Action.FIXED),
-    }
-    names = COLUMNS[:-1]
-    return Schema(features.get(name) or Categorical(name, RAW[name]) for name in names)
+    own: list[Feature] = [
+        AGE,
+        Continuous("fnlwgt", step=1, action=Action.FIXED, label="census weight"),
+        Ordinal("education", RAW["education"]),
+        Continuous("education_num", (1, 16), step=1, label="rank of education"),
+        Categorical("race", RAW["race"], action=Action.FIXED),
+        GENDER,
+        Continuous("capital_gain", (0, 99_999), step=1, unit="$"),
+        Continuous("capital_loss", (0, 4_356), step=1, unit="$"),
+        HOURS,
+        Categorical("native_country", COUNTRIES, action=Action.FIXED),
+    ]
+    features = {feature.name: feature for feature in own}
+    return Schema(features.get(name) or Categorical(name, RAW[name]) for name in COLUMNS[:-1])
 
 
 def _recourse_schema(schema: Schema) -> Schema:

@@ -1,6 +1,6 @@
 """A data set with everything that is known about it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from proce.arguments import brief, check_count, check_fields
 from proce.arrays import Array
-from proce.causal import CausalGraph, StructuralCausalModel
+from proce.causal import CausalGraph, Edge, StructuralCausalModel
 from proce.compiled.streams import MAX_SEED
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
@@ -117,6 +117,11 @@ def generated_frame(values: dict[str, Array], schema: Schema) -> pd.DataFrame:
 def label_column(name: str, values: Any) -> "pd.Series[int]":
     """Return labels, given as flags or as 0 and 1, as whole numbers."""
     return pd.Series(np.asarray(values), name=name).astype(int)
+
+
+def edges_into(causes: Mapping[str, Iterable[str]]) -> list[Edge]:
+    """Return the edges of a graph that is told by the causes of each effect."""
+    return [(cause, effect) for effect, own in causes.items() for cause in own]
 
 
 def check_draw(name: str, n: Any, seed: Any) -> None:

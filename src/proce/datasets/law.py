@@ -9,7 +9,7 @@ from io import BytesIO
 import pandas as pd
 
 from proce.causal import CausalGraph
-from proce.datasets.dataset import Dataset, label_column, level_columns
+from proce.datasets.dataset import Dataset, edges_into, label_column, level_columns
 from proce.datasets.fetch import DataFile, fetch
 from proce.schema import Action, Categorical, Continuous, Schema
 
@@ -41,16 +41,13 @@ SCHEMA = Schema(
     ]
 )
 GRAPH = CausalGraph(
-    [
-        ("race", "LSAT"),
-        ("sex", "LSAT"),
-        ("race", "UGPA"),
-        ("sex", "UGPA"),
-        ("race", "ZFYA"),
-        ("sex", "ZFYA"),
-        ("LSAT", "ZFYA"),
-        ("UGPA", "ZFYA"),
-    ],
+    edges_into(
+        {
+            "LSAT": ("race", "sex"),
+            "UGPA": ("race", "sex"),
+            "ZFYA": ("race", "sex", "LSAT", "UGPA"),
+        }
+    ),
     SCHEMA.names,
 )
 

@@ -21,7 +21,7 @@ from proce.causal import (
 )
 from proce.causal.equations.terms import Parents
 from proce.compiled.elementary import exponentials, logarithms, logistics, quantiles
-from proce.datasets.dataset import Dataset, check_draw, generated_frame, label_column
+from proce.datasets.dataset import Dataset, check_draw, edges_into, generated_frame, label_column
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 
 EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")
@@ -161,33 +161,19 @@ SCHEMA = Schema(
     ]
 )
 GRAPH = CausalGraph(
-    [
-        ("age", "job"),
-        ("sex", "job"),
-        ("education", "job"),
-        ("age", "years_employed"),
-        ("education", "years_employed"),
-        ("sex", "income"),
-        ("education", "income"),
-        ("job", "income"),
-        ("years_employed", "income"),
-        ("age", "housing"),
-        ("income", "housing"),
-        ("age", "savings"),
-        ("income", "savings"),
-        ("age", "debt"),
-        ("income", "debt"),
-        ("savings", "debt"),
-        ("age", "credit_score"),
-        ("years_employed", "credit_score"),
-        ("income", "credit_score"),
-        ("savings", "credit_score"),
-        ("debt", "credit_score"),
-        ("income", "amount"),
-        ("housing", "amount"),
-        ("income", "duration"),
-        ("amount", "duration"),
-    ],
+    edges_into(
+        {
+            "job": ("age", "sex", "education"),
+            "years_employed": ("age", "education"),
+            "income": ("sex", "education", "job", "years_employed"),
+            "housing": ("age", "income"),
+            "savings": ("age", "income"),
+            "debt": ("age", "income", "savings"),
+            "credit_score": ("age", "years_employed", "income", "savings", "debt"),
+            "amount": ("income", "housing"),
+            "duration": ("income", "amount"),
+        }
+    ),
     SCHEMA.names,
 )
 RULES = (

@@ -4,7 +4,6 @@ The parameters stand in ``sangiovese.json``, whose authors and licence (CC BY-SA
 in ``sangiovese.NOTICE.txt``.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,6 +16,7 @@ from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
 from proce.causal.equations.terms import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
+from proce.json_reading import parse_json
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Schema
 
 FEATURES = (
@@ -127,7 +127,7 @@ def _under(parameter: Array, treatment: Array | None) -> Array:
 @cache
 def _network() -> dict[str, Any]:
     text = files("proce.datasets").joinpath("sangiovese.json").read_text("utf-8")
-    network: dict[str, Any] = json.loads(text)
+    network: dict[str, Any] = parse_json(text)
     return network
 
 

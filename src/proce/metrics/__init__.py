@@ -1,8 +1,7 @@
 """What counterfactuals are measured by."""
 
 from proce.latent import Judges
-from proce.metrics.evaluate import evaluate
-from proce.metrics.evaluation import MEASURES, Evaluation, Measure
+from proce.metrics.evaluation import MEASURES, Evaluation, Measure, evaluate
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import categorical_proximity, continuous_proximity
 from proce.metrics.recourse import Recourse, recourse

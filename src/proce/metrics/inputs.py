@@ -1,7 +1,7 @@
 """The inputs of ``evaluate``: the result as columns, and all else checked against it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -93,18 +93,9 @@ class CounterfactualColumns:
 
     def take(self, which: Array) -> "CounterfactualColumns":
         """Return some of the counterfactuals, by flags or positions; ``searched`` stays whole."""
-        return replace(
-            self,
-            owner=self.owner[which],
-            rank=self.rank[which],
-            factual=self.factual[which],
-            rows=self.rows[which],
-            changes=self.changes[which],
-            by_hand=self.by_hand[which],
-            losses=self.losses[which],
-            predicted=self.predicted[which],
-            target=self.target[which],
-        )
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        del own["searched"]
+        return replace(self, **{name: column[which] for name, column in own.items()})
 
 
 RuleWithPredictors = tuple[Rule, Mapping[str, Mechanism]]

@@ -34,7 +34,7 @@ class Neighbourhood:
         cls,
         codec: Codec,
         rows: Array,  # (n, f)
-        predicted: Array,  # (n, f)
+        predicted: Array,  # (n,), their classes
         n_classes: int,
         *,
         seed: int = 0,

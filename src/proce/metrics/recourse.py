@@ -1,20 +1,65 @@
 """Whether advice works in the true world, where its equations are known."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
+from proce.causal.models.propagation import propagate
+from proce.causal.programs.program import Link
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.inputs import CounterfactualColumns
-from proce.metrics.interventions import limits_in_truth, outcome_on_step, reach
 from proce.metrics.proximity import mean_of
+from proce.objective import CallLimits, Clock
+from proce.objective.limits import Limits
 from proce.objective.terms import obey_limits
 from proce.schema import Codec, MixedDistance
+from proce.schema.codec import entries_on_step
+
+
+def limits_in_truth(codec: Codec, factual: Array, *, leads_only: bool = False) -> Limits:
+    """Return what people ``(i, f)`` may do in the true world."""
+    # A number may go as far as any training row, and time may pass, however long. What is told to
+    # wait may be any feature that waits; with ``leads_only`` it is the one that all others follow.
+    clock = Clock.of(codec)
+    waits = clock.years > 0
+    if leads_only:
+        waits &= np.arange(len(waits)) == clock.lead
+    limits = CallLimits.read(codec).widened().of_rows(codec, factual)
+    return replace(limits, movable=limits.movable | (waits & ~codec.missing(factual)))
+
+
+def reach(
+    truth: StructuralCausalModel, factual: Array, rows: Array, residual: Array, by_hand: Array
+) -> Array:
+    """Return where actions in rows ``(i, c, f)`` lead in the true world."""
+    # As in the draw of a data set, numbers that follow are rounded to their step as they arise, so
+    # that what follows from them follows from what is seen: nobody has a third of a dollar of debt.
+    # Who waits gets older in all that waits.
+    clock = Clock.of(truth.codec)
+    start = clock.advance(np.where(by_hand, rows, factual[:, None]), factual)
+    effects = truth.program.effects.copy()
+    effects["link"] = Link.GIVEN  # every effect is asked for, so that it can be rounded
+
+    def outcome(position: int, columns: Array, noise: Array) -> Array:
+        return outcome_on_step(truth, position, columns, noise)
+
+    flags = clock.with_others(np.broadcast_to(by_hand, start.shape))
+    program = truth.program._replace(effects=effects)
+    return propagate(program, outcome, start, residual[None], flags)[0]
+
+
+def outcome_on_step(
+    truth: StructuralCausalModel, position: int, columns: Array, noise: Array
+) -> Array:
+    """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
+    # Onto its multiples, where the draw of the data puts everybody; advice goes by whole steps
+    # from where a person is, who need not stand on one of them (as `kernels._rounded` does).
+    return entries_on_step(truth.codec, position, truth.outcome(position, columns, noise))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +156,7 @@ def recourse(
 
 def _no_recourse(n_searched: int) -> Recourse:
     """Return the recourse of rows none of which has a counterfactual."""
-    undefined = math.nan
-    return Recourse(
-        success=0.0 if n_searched else undefined,
-        broken_promises=undefined,
-        abstentions=1.0 if n_searched else undefined,
-        n_actions=undefined,
-        n_holds=undefined,
-        cost=undefined,
-        consequence_error=undefined,
-        naive_error=undefined,
-    )
+    undefined = dict.fromkeys((field.name for field in fields(Recourse)), math.nan)
+    if not n_searched:
+        return Recourse(**undefined)
+    return Recourse(**undefined | {"success": 0.0, "abstentions": 1.0})

@@ -5,7 +5,7 @@ import importlib.metadata
 import pytest
 
 import proce
-from proce.benchmark.environment import describe_environment
+from proce.benchmark.folder import describe_environment
 from proce.methods.calls import method
 
 

@@ -1,4 +1,4 @@
-"""Features, levels and units have words for people, and the words can be trusted."""
+"""Features, levels, units, numbers and counts have words for people, which can be trusted."""
 
 import json
 
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proce.errors import ProceError, SchemaError
 from proce.schema import Categorical, Continuous, Ordinal, Schema
 from proce.schema.features.naming import checked_words, is_visible, spoken_name, with_unit
+from proce.schema.features.numerals import counted, with_minus
 
 
 @pytest.mark.parametrize(
@@ -160,3 +161,24 @@ def test_words_are_printed_with_the_schema():
 def test_wrong_words_are_refused(make, message):
     with pytest.raises(SchemaError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "0 rows"), (1, "1 row"), (2, "2 rows"), (1_234, "1,234 rows"), (1.5, "1.5 rows")],
+)
+def test_a_noun_agrees_with_its_number(count: float, told: str) -> None:
+    assert counted(count, "row") == told
+
+
+def test_a_plural_of_its_own_is_given() -> None:
+    assert counted(2, "person", "people") == "2 people"
+    assert counted(1, "person", "people") == "1 person"
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [("-1,200", "−1,200"), ("5", "5"), ("-0", "0"), ("-0.00", "0.00"), ("1e-20", "1e−20")],
+)
+def test_a_hyphen_becomes_a_minus_and_nothing_is_minus_zero(number: str, told: str) -> None:
+    assert with_minus(number) == told

@@ -1,5 +1,8 @@
 """Plain columns of pandas are read directly, and as narwhals reads them."""
 
+from decimal import Decimal
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 
 from proce.schema.frames.cells import (
     LevelColumn,
+    is_missing,
     pandas_column,
     read_pandas_levels,
     read_pandas_numbers,
@@ -96,3 +100,19 @@ def test_categories_that_a_dtype_lacks_are_added_behind_its_own() -> None:
     assert column.categories.tolist() == ["high", "low", "mid"]
     assert column.codes.tolist() == [1, 0, -1]
     assert column.ordered
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, np.nan, np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), Decimal("NaN")],
+    ids=repr,
+)
+def test_a_null_of_any_library_and_nan_of_any_type_is_missing(value: Any) -> None:
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["", "nan", 0, False, np.float32(0), Decimal(0), np.inf, [None], np.array([np.nan])]
+)
+def test_anything_else_is_there(value: Any) -> None:
+    assert not is_missing(value)

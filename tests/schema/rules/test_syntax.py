@@ -5,6 +5,7 @@ import pytest
 
 from proce.errors import RuleError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
+from proce.schema.rules.syntax import MAX_DEPTH
 
 SCHEMA = Schema(
     [
@@ -49,7 +50,6 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("cf.age > 3)", 11, "expected an operator or the end, got ')'"),
         ("(cf.age > 3", 12, "expected ')' or an operator, got the end"),
         ("cf.age > > 3", 10, "expected a feature, a number or a level, got '>'"),
-        ("cf.age 3", 8, "expected an operator or the end, got '3'"),
         ("cf.age > 3 not x.age > 3", 12, "expected an operator or the end, got 'not'"),
         ("cf.age > 'a' 'b'", 14, "expected an operator or the end, got the text 'b'"),
         ("cf.age < 3 <= 4", 12, "this comparison names no feature"),
@@ -233,3 +233,42 @@ def test_a_long_rule_is_shown_around_the_mistake() -> None:
     assert "position 904: unknown feature 'agee'" in explained
     assert "and cf.agee > 0 and" in explained
     assert len(explained) < 500
+
+
+INSTEAD = {
+    "=": "'=='",
+    "!": "'not' or '!='",
+    "&": "'and'",
+    "|": "'or'",
+    "~": "'not' or '~>'",
+    "≤": "'<='",
+    "≥": "'>='",
+    "≠": "'!='",
+    "→": "'=>'",
+    "⇒": "'=>'",
+    "∝": "'~>'",
+    "“": "'\"'",
+    "”": "'\"'",
+}
+
+
+def explained(text: str) -> str:
+    with pytest.raises(RuleError) as caught:
+        Rule.parse(text, CODEC)
+    return str(caught.value).split(": ", 1)[1]
+
+
+@pytest.mark.parametrize(("sign", "instead"), INSTEAD.items())
+def test_a_sign_of_another_language_is_answered_with_that_of_rules(sign: str, instead: str) -> None:
+    assert explained(f"cf.age {sign} 3") == f"{sign!r} is not part of a rule; write {instead}."
+
+
+def test_no_advice_is_given_where_there_is_none() -> None:
+    assert explained("cf.age > and") == "expected a feature, a number or a level, got 'and'."
+    assert explained("cf.age 3") == "expected an operator or the end, got '3'."
+
+
+def test_brackets_that_are_closed_again_do_not_let_others_be_deeper() -> None:
+    shallow = "(cf.age > 1) and " * MAX_DEPTH
+    deep = "(" * (MAX_DEPTH + 1) + "cf.age > 1" + ")" * (MAX_DEPTH + 1)
+    assert f"nest more than {MAX_DEPTH} deep" in explained(shallow + deep)

@@ -3,7 +3,9 @@
 A method that crashes twice or hangs costs its cell, which is recorded as failed; the run goes on.
 """
 
+import json
 import logging
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,9 +16,9 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.measuring.worker import PRELOADED, prepare_world
 from proce.benchmark.plan import Plan, PlanCell
-from proce.errors import BenchmarkError, MissingExtraError
+from proce.errors import BenchmarkError, MissingExtraError, ProceError
+from proce.files import write_text
 from proce.processes.fork_server import ForkServer
 from proce.processes.pool import PoolSettings, WorkerPool
 from proce.processes.task import Task, TaskTimedOut, WorkerDied
@@ -163,3 +165,40 @@ class _PlanRun:
         if self.progress is not None:
             done = self.total - self.unfinished
             self.progress(RunProgress(done, self.total, self.failed, cell.id))
+
+
+PRELOADED = (
+    "proce.benchmark.measuring.contenders",
+    "proce.benchmark.measuring.measure",
+    "proce.benchmark.measuring.world",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedWorld:
+    """A world whose cells are run and recorded; ``run`` tells whether it succeeded."""
+
+    run: Callable[[PlanCell], bool]
+
+
+def prepare_world(path: str, cell: PlanCell) -> PreparedWorld:
+    """Prepare the world of a cell of a run, in a worker process."""
+    warnings.simplefilter("ignore")  # the warnings of a method say nothing about the run
+    try:
+        return _prepare(RunFolder.open(path), cell)
+    except ProceError:
+        raise
+    except Exception as error:
+        raise BenchmarkError(f"{type(error).__name__}: {error}") from error
+
+
+def _prepare(folder: RunFolder, cell: PlanCell) -> PreparedWorld:
+    from proce.benchmark.measuring.contenders import Contenders
+    from proce.benchmark.measuring.measure import run_cell
+    from proce.benchmark.measuring.world import World
+
+    world = World.prepare(folder.plan, *cell.world)
+    name = "_".join(map(str, cell.world))
+    write_text(folder.path / "worlds" / f"{name}.json", json.dumps(world.record, indent=1))
+    contenders = Contenders(world, folder.plan)
+    return PreparedWorld(lambda cell: run_cell(cell, world, contenders, folder))

@@ -1,11 +1,13 @@
 """The columns of the tables: which statistic of which metric they show, and how."""
 
+import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
-from proce.benchmark.reporting.printed import read_printed_values
 from proce.benchmark.reporting.summary import NOT_APPLICABLE
 
 _PRINTED_NAMES = {  # of the metrics, in the file of the paper's values
@@ -160,3 +162,17 @@ def as_shown(metric: str, value: float) -> float:
         return value
     shown = _format_share(value) if metric in _SHARES else format_number(value)
     return float(shown.replace(",", ""))
+
+
+@lru_cache(maxsize=1)
+def read_printed_values() -> dict[tuple[str, str, str, str], tuple[float, float]]:
+    """Return (mean, standard deviation) by data set, classifier, row of the table and metric."""
+    with files("proce.benchmark.reporting").joinpath("printed.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    return {
+        (line["dataset"], line["classifier"], line["row"], line["metric"]): (
+            float(line["mean"]),
+            float(line["sd"] or "nan"),
+        )
+        for line in lines
+    }

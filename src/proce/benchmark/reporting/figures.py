@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.benchmark.reporting.ranks import mean_rank_table
-from proce.benchmark.reporting.significance import critical_difference
-from proce.benchmark.reporting.summary import NOT_APPLICABLE
+from proce.benchmark.folder import RunFolder
+from proce.benchmark.reporting.ranks import critical_difference, mean_rank_table
+from proce.benchmark.reporting.summary import NOT_APPLICABLE, summarise
 from proce.benchmark.reporting.tables import DATASET_TITLES
 from proce.errors import BenchmarkError
 from proce.files import atomic_write, make_folder
@@ -29,6 +29,12 @@ _SENSITIVITY_TITLES = {
 }
 _PANELS_IN_A_LINE = 4
 _METADATA: dict[str, Any] = {"png": {}, "svg": {"Date": None}}  # an SVG without its date
+
+
+def write_figures(path: str | Path) -> list[Path]:
+    """Draw every figure of a run into its folder ``figures``."""
+    folder = RunFolder.open(path)
+    return draw_figures(summarise(folder), folder.path / "figures")
 
 
 def draw_figures(summary: pd.DataFrame, folder: str | Path) -> list[Path]:

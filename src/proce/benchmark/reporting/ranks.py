@@ -116,3 +116,9 @@ def _rank(part: pd.DataFrame, measure: RankedMeasure, n_names: int) -> pd.Series
     ranks = np.asarray(stats.rankdata(rounded))
     stretched = 1 + (ranks - 1) * (n_names - 1) / (len(ranks) - 1)
     return pd.Series(stretched, index=loss.index)
+
+
+def critical_difference(n_methods: int, n_cells: int, alpha: float = 0.05) -> float:
+    """Return by how much mean ranks must differ to be significant (Nemenyi; Demsar 2006)."""
+    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cells)))

@@ -1,15 +1,29 @@
-"""A run as one small table, from which all tables and figures are made."""
+"""A run as one small table, from which all tables and figures are made, and that table as a file.
 
-from collections.abc import Iterator
+The first line of the file says what it is of. A file of another version, or of which lines were
+lost, is refused: tables made of it would be wrong without looking so.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
+from proce import __version__
+from proce.arrays import Floats
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import Plan, Variant
-from proce.benchmark.reporting.significance import compare, holm
+from proce.errors import BenchmarkError
+from proce.files import read_text, write_text
+from proce.json_reading import parse_json
 from proce.metrics.evaluation import MEASURES
+from proce.paths import path_of
 
 # By group, the variant that the others of the group are compared with.
 _REFERENCES = {"paper": "ProCE", "rules": "ProCE, rules", "recourse": "ProCE, recourse"}
@@ -190,3 +204,136 @@ def group_of(variant: Variant) -> str:
 
 def _array(column: Any) -> Any:
     return np.asarray(column, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two methods on the same rows."""
+
+    n: int  # how many rows have a value for both methods
+    difference: float  # the mean of the first method's values minus the second's
+    # t_p, wilcoxon_p: two-sided p-values of the paired t-test and of Wilcoxon's signed-rank test;
+    # None where all differences are the same, so that no test applies
+    t_p: float | None
+    wilcoxon_p: float | None
+    # cohen's d of the differences: their mean over their standard deviation; None where all
+    # differences are the same
+    effect: float | None
+
+
+def compare(first: Floats, second: Floats) -> Comparison:
+    """Compare paired values ``(n,)``; a pair with NaN in either does not count."""
+    known = ~(np.isnan(first) | np.isnan(second))
+    differences = (first - second)[known]
+    n = len(differences)
+    if n == 0:
+        return Comparison(0, float("nan"), None, None, None)
+    mean = float(differences.mean())
+    if n < 2 or np.ptp(differences) == 0:
+        return Comparison(n, mean, None, None, None)
+    return Comparison(
+        n,
+        mean,
+        float(stats.ttest_1samp(differences, 0.0).pvalue),
+        float(stats.wilcoxon(differences, method="asymptotic").pvalue),
+        mean / float(differences.std(ddof=1)),
+    )
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values corrected for how many they are (Holm 1979); ``None`` stays ``None``.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; no corrected value is
+    smaller than the one before it.
+    """
+    tested = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, position) in enumerate(tested):
+        largest = max(largest, min(1.0, p * (len(tested) - rank)))
+        corrected[position] = largest
+    return corrected
+
+
+SUMMARY_FORMAT = 2
+_FIRST_WORDS = "# summary of a proce benchmark: "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What a summary is of, as its first line has it."""
+
+    # plan, repetitions, rows: the name and the size of the run's plan
+    plan: str
+    repetitions: int
+    rows: int
+    # proce, code: the version that the run was made with, and the checksum of its code
+    proce: str
+    code: str
+
+    @classmethod
+    def of(cls, folder: RunFolder) -> "Origin":
+        """Return what the summary of a run's folder is of."""
+        plan, environment = folder.plan, folder.environment()
+        return cls(
+            plan=plan.name,
+            repetitions=plan.repetitions,
+            rows=plan.rows,
+            proce=str(dict(environment.get("versions", {})).get("proce", "")),
+            code=str(environment.get("code", ""))[:12],
+        )
+
+
+def write_summary(
+    path: str | Path, summary: pd.DataFrame, origin: Origin, float_format: str
+) -> None:
+    """Write a summary with the line that says what it is of."""
+    first = {"format": SUMMARY_FORMAT, "lines": len(summary), **asdict(origin)}
+    table = summary.to_csv(index=False, float_format=float_format)
+    write_text(path_of(path), f"{_FIRST_WORDS}{json.dumps(first)}\n{table}")
+
+
+def read_summary(path: str | Path) -> tuple[pd.DataFrame, Origin]:
+    """Read a summary and what it is of; refuse a file of another version, or with lines lost."""
+    first, _, table = read_text(path_of(path), "the summary").partition("\n")
+    about = _read_first_line(path, first)
+    try:
+        summary = pd.read_csv(io.StringIO(table))
+    except ValueError as error:  # pandas' own errors of parsing are ValueErrors
+        raise BenchmarkError(f"{path} cannot be read as a summary: {error}. {_AGAIN}") from error
+    if missing := [name for name in COLUMNS if name not in summary]:
+        raise BenchmarkError(f"{path} is no summary of a run: it lacks {', '.join(missing)}.")
+    if len(summary) != about.pop("lines"):
+        raise BenchmarkError(
+            f"{path} has {len(summary):,} lines, not as many as it was written with: lines were"
+            f" lost or added. {_AGAIN}"
+        )
+    return summary, Origin(**about)
+
+
+_AGAIN = "Make it again with 'proce benchmark tables RUN_FOLDER'."
+_KINDS = {field.name: field.type for field in fields(Origin)} | {"lines": int}
+
+
+def _read_first_line(path: str | Path, line: str) -> dict[str, Any]:
+    """Return what the first line of a summary says, but for the format, which is checked."""
+    if not line.startswith(_FIRST_WORDS):
+        raise BenchmarkError(
+            f"{path} is no summary of a run, or one of a version of proce before {__version__}:"
+            f" its first line does not begin with {_FIRST_WORDS.strip()!r}. {_AGAIN}"
+        )
+    try:
+        about = parse_json(line.removeprefix(_FIRST_WORDS))
+    except ValueError:
+        about = None
+    if not isinstance(about, dict):
+        raise BenchmarkError(f"{path}: its first line is damaged. {_AGAIN}")
+    if (number := about.pop("format", None)) != SUMMARY_FORMAT:
+        raise BenchmarkError(
+            f"{path} has format {number!r}, of proce {about.get('proce', '?')}; proce"
+            f" {__version__} reads {SUMMARY_FORMAT}. Use the version that wrote it, or make the run"
+            " and its tables again."
+        )
+    if {name: type(value) for name, value in about.items()} != _KINDS:
+        raise BenchmarkError(f"{path}: its first line is damaged. {_AGAIN}")
+    return about
