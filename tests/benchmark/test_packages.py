@@ -1,7 +1,8 @@
 """The judge of other packages sees what is broken, whoever broke it."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,12 +60,21 @@ def world(packages: dict[str, ModuleType], loan: Dataset) -> Any:
     return task.World(loan, features, loan.frame, rows, ask, ((0, {"income": 50_000.0}),))
 
 
+Judged = Callable[[Any], Any]
+
+
+@pytest.fixture
+def judged(packages: dict[str, ModuleType], world: Any) -> Judged:
+    """Judges an answer for that person."""
+    return partial(packages["judge"].judge, world, 0)
+
+
 def advised(**changes: Any) -> dict[str, Any]:
     return {"values": PERSON | changes, "done": None}
 
 
-def test_advice_that_is_right_is_found_right(packages: dict[str, ModuleType], world: Any) -> None:
-    verdict = packages["judge"].judge(world, 0, advised(savings=10_000))
+def test_advice_that_is_right_is_found_right(judged: Judged, world: Any) -> None:
+    verdict = judged(advised(savings=10_000))
     assert verdict.answered
     assert verdict.flips
     assert verdict.broken == ()
@@ -78,9 +88,9 @@ def test_advice_that_is_right_is_found_right(packages: dict[str, ModuleType], wo
 
 @pytest.mark.parametrize("answer", [None, {"values": None}])
 def test_no_answer_is_no_success(
-    packages: dict[str, ModuleType], world: Any, answer: dict[str, Any] | None
+    packages: dict[str, ModuleType], judged: Judged, answer: dict[str, Any] | None
 ) -> None:
-    verdict = packages["judge"].judge(world, 0, answer)
+    verdict = judged(answer)
     assert verdict == packages["judge"].Verdict()
     assert not verdict.usable
     assert not verdict.keeps_promise
@@ -100,54 +110,43 @@ def test_no_answer_is_no_success(
         ({"income": float("nan")}, "income: nan is no number"),
     ],
 )
-def test_each_broken_limit_is_named(
-    packages: dict[str, ModuleType], world: Any, changes: dict[str, Any], broken: str
-) -> None:
-    verdict = packages["judge"].judge(world, 0, advised(**({"savings": 10_000} | changes)))
+def test_each_broken_limit_is_named(judged: Judged, changes: dict[str, Any], broken: str) -> None:
+    verdict = judged(advised(**({"savings": 10_000} | changes)))
     assert verdict.broken == (broken,)
     assert not verdict.usable
 
 
-def test_what_keeps_the_limits_in_the_right_direction_is_not_blamed(
-    packages: dict[str, ModuleType], world: Any
-) -> None:
+def test_what_keeps_the_limits_in_the_right_direction_is_not_blamed(judged: Judged) -> None:
     answer = advised(savings=10_000, debt=5_000, housing="owns", job="technical")
-    assert packages["judge"].judge(world, 0, answer).broken == ()
+    assert judged(answer).broken == ()
 
 
-def test_numbers_are_rounded_to_their_step_before_the_model_is_asked(
-    packages: dict[str, ModuleType], world: Any
-) -> None:
-    judge = packages["judge"].judge
-    assert judge(world, 0, advised(savings=9_951.0)).flips  # is 10,000 on steps of 100
-    assert not judge(world, 0, advised(savings=9_949.9)).flips
-    near = judge(world, 0, advised(savings=10_000, income=40_000.4))
+def test_numbers_are_rounded_to_their_step_before_the_model_is_asked(judged: Judged) -> None:
+    assert judged(advised(savings=9_951.0)).flips  # is 10,000 on steps of 100
+    assert not judged(advised(savings=9_949.9)).flips
+    near = judged(advised(savings=10_000, income=40_000.4))
     assert near.done == ("savings",)  # 40 cents are no change
 
 
-def test_an_action_that_can_be_left_out_is_needless(
-    packages: dict[str, ModuleType], world: Any
-) -> None:
-    verdict = packages["judge"].judge(world, 0, advised(savings=10_000, duration=48))
+def test_an_action_that_can_be_left_out_is_needless(judged: Judged) -> None:
+    verdict = judged(advised(savings=10_000, duration=48))
     assert verdict.needless == ("duration",)
 
 
-def test_a_consequence_is_not_something_done(packages: dict[str, ModuleType], world: Any) -> None:
+def test_a_consequence_is_not_something_done(judged: Judged) -> None:
     answer = advised(savings=10_000, credit_score=660, debt=5_500) | {"done": ["savings"]}
-    verdict = packages["judge"].judge(world, 0, answer)
+    verdict = judged(answer)
     assert verdict.broken == ()  # the score followed; nobody set it
     assert verdict.done == ("savings",)
     assert verdict.needless == ()
-    alone = packages["judge"].judge(world, 0, advised(savings=10_000))
+    alone = judged(advised(savings=10_000))
     assert verdict.distance == alone.distance
 
 
-def test_what_the_model_says_now_is_not_what_it_says_once_all_has_followed(
-    packages: dict[str, ModuleType], world: Any
-) -> None:
+def test_what_the_model_says_now_is_not_what_it_says_once_all_has_followed(judged: Judged) -> None:
     # Nothing is to be done about the score, and following from nothing it stays where it is.
     nothing = advised(savings=10_000) | {"done": []}
-    verdict = packages["judge"].judge(world, 0, nothing)
+    verdict = judged(nothing)
     assert verdict.flips
     assert verdict.works is False
     assert not verdict.keeps_promise

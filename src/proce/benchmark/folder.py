@@ -73,8 +73,10 @@ class RunFolder:
                 f"{path} holds no run (no plan.json); make one with 'proce benchmark run --preset"
                 f" smoke --out {path}'."
             )
-        with _named(path / "plan.json"):
+        try:
             return cls(path, Plan.from_json(read_text(path / "plan.json", "the plan")))
+        except BenchmarkError as error:
+            raise BenchmarkError(f"{path / 'plan.json'}: {error}") from None
 
     @classmethod
     def _open_to_resume(cls, path: Path, plan: Plan, resume: bool) -> "RunFolder":
@@ -247,14 +249,6 @@ def _damaged(path: Path, reason: str) -> BenchmarkError:
     return BenchmarkError(
         f"{path} cannot be used: {reason}. It was changed or is damaged; {again}."
     )
-
-
-@contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BenchmarkError as error:
-        raise BenchmarkError(f"{path}: {error}") from None
 
 
 def _cell_columns(cell: PlanCell) -> dict[str, Any]:

@@ -160,14 +160,12 @@ def parse(content: bytes) -> pd.DataFrame:
 
 def grouped(table: pd.DataFrame) -> pd.DataFrame:
     """Return the published table with DiCE's groups; levels in no group keep their names."""
-    groups = {name: table[name].replace(_group_of_level(name)) for name in GROUPS}
+    groups = {
+        name: table[name].replace({level: group for group, own in groups.items() for level in own})
+        for name, groups in GROUPS.items()
+    }
     race = table["race"].where(table["race"] == "White", "Other")
     return table.assign(**groups, race=race)
-
-
-def _group_of_level(name: str) -> dict[str, str]:
-    """Return the group of each level of a feature that is in one."""
-    return {level: group for group, levels in GROUPS[name].items() for level in levels}
 
 
 AGE = Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years")

@@ -124,16 +124,7 @@ class Evaluation:
 
     @classmethod
     def of(cls, columns: CounterfactualColumns, values: Mapping[str, Array]) -> "Evaluation":
-        """Lay out the values of measures as a long frame.
-
-        Parameters
-        ----------
-        columns
-            The counterfactuals that were measured.
-        values
-            By name of the measure: ``(c,)``, one for each counterfactual, or ``(i,)``, one for
-            each row that needed a counterfactual.
-        """
+        """Lay out the values of measures, ``(c,)`` or ``(i,)`` by name, as a long frame."""
         without = np.flatnonzero(columns.counts == 0)
         owner = np.concatenate([columns.owner, without])
         order = np.argsort(owner, kind="stable")

@@ -137,7 +137,9 @@ def recourse(
     columns = columns.take(columns.rank == 1)
     n_searched = len(columns.searched)
     if not len(columns):
-        return _no_recourse(n_searched)
+        undefined = dict.fromkeys((field.name for field in fields(Recourse)), math.nan)
+        shares = {"success": 0.0, "abstentions": 1.0} if n_searched else {}
+        return Recourse(**undefined | shares)
     taken = take_actions(columns, truth, seed)
     succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
     moved = cells_differ(taken.reached, columns.factual)
@@ -152,11 +154,3 @@ def recourse(
         consequence_error=mean_of(np.abs(columns.rows - taken.reached)[follows]),
         naive_error=mean_of(np.abs(columns.factual - taken.reached)[follows]),
     )
-
-
-def _no_recourse(n_searched: int) -> Recourse:
-    """Return the recourse of rows none of which has a counterfactual."""
-    undefined = dict.fromkeys((field.name for field in fields(Recourse)), math.nan)
-    if not n_searched:
-        return Recourse(**undefined)
-    return Recourse(**undefined | {"success": 0.0, "abstentions": 1.0})

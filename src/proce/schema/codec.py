@@ -333,11 +333,7 @@ def with_scales(codec: Codec) -> Schema:
 
 
 def outlier_bounds(codec: Codec) -> Array:
-    """Return the entries ``(2, f)`` between which values are learned from.
-
-    They lie half a range outside of the unit range, and are infinite for levels and for numbers
-    without any value out there.
-    """
+    """Return the entries ``(2, f)`` that values are learned between; infinite without outliers."""
     far = codec.is_number & ((codec.lowest < -_BEYOND) | (codec.highest > 1 + _BEYOND))
     low, high = np.where(far, -_BEYOND, -np.inf), np.where(far, 1 + _BEYOND, np.inf)
     return np.stack([low, high]).astype(np.float64)
@@ -375,10 +371,7 @@ def entries_on_step(codec: Codec, position: int, entries: Array) -> Array:
 
 
 def raw_of_value(feature: Feature, value: Any) -> Any:
-    """Return a value as a number in raw units, or as the code of a level.
-
-    An array holds raw numbers, or level codes already.
-    """
+    """Return a value in raw units, or as the code of a level; arrays hold such already."""
     name = feature.name
     if isinstance(feature, Continuous):
         if isinstance(value, str | bool) or not _is_known(value):
@@ -414,10 +407,7 @@ def raw_rows(units: Floats, rows: Array) -> Floats:
 
 
 def on_step(feature: Feature, raw: Array) -> Array:
-    """Return raw values of a feature; numbers on the nearest multiples of its step, if any.
-
-    They are the multiples as they would be written.
-    """
+    """Return raw values of a feature; numbers as the nearest multiples of its step are written."""
     if not isinstance(feature, Continuous) or feature.step is None:
         return raw
     *units, _ = raw_units(1.0, 0.0, feature.step)

@@ -61,28 +61,20 @@ def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> Inferred
             if isinstance(feature, Continuous):
                 scales[column] = fit_scale(feature, read_numbers(opened[column]), "bulk")
             if feature.action is Action.FIXED:
-                notes.append(_constant_note(opened[column]))
+                value = opened[column].drop_nulls().to_list()[0]
+                notes.append(
+                    f"{column!r} is {value!r} in all {len(opened)} rows, so nothing can be learned"
+                    " from it: it is taken as fixed."
+                )
             if feature.action is Action.WAITS:
-                notes.append(_waiting_note(column))
+                notes.append(
+                    f"{column!r} is taken as a person's age, which only time moves: its action is"
+                    " 'waits'. If it is something else, edit the schema."
+                )
         elif group not in done:
             done.add(group)
             features.append(_one_hot_feature(group, tuple(one_hot[group])))
     return Inferred(features, scales, notes)
-
-
-def _constant_note(column: "nw.Series[Any]") -> str:
-    value = column.drop_nulls().to_list()[0]
-    return (
-        f"{column.name!r} is {value!r} in all {len(column)} rows, so nothing can be learned from"
-        " it: it is taken as fixed."
-    )
-
-
-def _waiting_note(name: str) -> str:
-    return (
-        f"{name!r} is taken as a person's age, which only time moves: its action is 'waits'. If it"
-        " is something else, edit the schema."
-    )
 
 
 def _groups(columns: Sequence[str], one_hot: Mapping[str, Sequence[str]]) -> dict[str, str]:

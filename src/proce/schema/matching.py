@@ -25,10 +25,7 @@ from proce.schema.schema import Schema
 
 
 def only_features(schema: Schema, frame: Any) -> Any:
-    """Return a frame without the columns that a schema does not name; the others in their order.
-
-    A frame that has no other columns is returned itself.
-    """
+    """Return a frame with the columns that a schema names alone; itself where it has no others."""
     known = set(schema.columns)
     if isinstance(frame, pd.DataFrame):
         named = [column for column in frame.columns if column in known]
@@ -122,10 +119,7 @@ def _hot_codes(hot: Floats, feature: Categorical) -> Floats:
 
 
 def refuse_flags(hot: Floats, feature: Feature, name_of: Callable[[int], str]) -> None:
-    """Name the first row of flags ``(i, level)`` that do not say one level, if there is one.
-
-    A row whose flags are all missing has a missing level.
-    """
+    """Name the first row of flags ``(i, level)`` that says no level, and is not missing."""
     says_one = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
     wrong = ~says_one & ~np.isnan(hot).all(-1)
     if wrong.any():

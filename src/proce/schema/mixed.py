@@ -39,10 +39,7 @@ class MixedDistance:
         return cls(codec, ~codec.is_number, scale)
 
     def __call__(self, rows: Array, other: Array) -> Array:
-        """Return the distance of each feature ``(…, f)``.
-
-        A cell that is missing in one of the two rows is at distance 1, in both at distance 0.
-        """
+        """Return the distance of each feature ``(…, f)``; 1 where one is missing, 0 for both."""
         gaps = np.empty(np.broadcast_shapes(rows.shape, other.shape))
         first, second = (_as_lines(np.broadcast_to(each, gaps.shape)) for each in (rows, other))
         write_gaps(first, second, *self._features, _as_lines(gaps))

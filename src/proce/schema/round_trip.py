@@ -66,10 +66,7 @@ class RoundTrip:
 
 
 def round_trip(codec: Codec, layout: Layout) -> RoundTrip | None:
-    """Return how frames of a layout change values, or ``None`` where frames must be made to know.
-
-    That is so for dtypes that are not plain, and for frames of other libraries than pandas.
-    """
+    """Return how frames of a layout change values; ``None`` where frames must be made to know."""
     if layout.library is not nw.Implementation.PANDAS:
         return None
     return _TRIPS.get(_round_trip, codec, *map(layout.dtypes.__getitem__, codec.schema.columns))
@@ -80,11 +77,7 @@ def values_in_frame(
     raw: Array,  # (n, f), the values in raw units and level codes
     layout: Layout,  # how the frame would look
 ) -> Array | None:
-    """Return what a codec reads from a frame of a layout that holds values in raw units.
-
-    The result is ``None`` where a frame must be made to know: where there is no round trip, and
-    for values that cannot be read back.
-    """
+    """Return what is read from a frame of a layout; ``None`` where it must be made to know."""
     trip = round_trip(codec, layout)
     return None if trip is None else trip.values(raw)
 
@@ -136,10 +129,7 @@ def hold(
     low: Floats,  # (f,)
     high: Floats,  # (f,)
 ) -> bool:
-    """Change values ``(n, f)`` as columns of these kinds do; return whether all can be read back.
-
-    A value of a column has to lie from its ``low`` to its ``high``.
-    """
+    """Change values ``(n, f)`` as columns do; return whether all can be read back."""
     is_sound = True
     for f in range(values.shape[1]):
         kind, lowest, highest = kinds[f], low[f], high[f]

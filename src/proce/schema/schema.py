@@ -277,7 +277,19 @@ class Schema:
         The scale is there where rows are known, and the last column, the words for people, where
         a feature has a label or a unit.
         """
-        return schema_table(self.features, self.scales)
+        numbers = {f.name for f in self.features if isinstance(f, Continuous)}
+        scales = [self.scales.get(f.name) if f.name in numbers else None for f in self.features]
+        table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action")]
+        for feature, scale in zip(self.features, scales, strict=True):
+            permitted = _permitted(feature, scale)
+            table.append((feature.name, feature.kind, permitted, _action(feature)))
+        columns = []
+        if any(scales):
+            texts = (with_minus(scale.text()) if scale else "" for scale in scales)
+            columns.append(["scale", *texts])
+        if any(feature.label or feature.unit for feature in self.features):
+            columns.append(["in words", *map(_words, self.features)])
+        return [(*line, *more) for line, *more in zip(table, *columns, strict=True)]
 
     def __str__(self) -> str:
         return table_text(self.table(), [f"Note: {note}" for note in self.notes])
@@ -312,26 +324,6 @@ _NUMERIC = ("permitted", "scale")  # columns in which numbers of a feature stand
 _MIN_COLUMN = 8  # characters
 _MAX_LEVELS = 6
 _MAX_LEVEL_LENGTH = 24  # characters of a level, of which the end is left out
-
-
-def schema_table(
-    features: Sequence[Feature],
-    known: Mapping[str, FeatureScale],  # the scale of numbers, by name, where rows are known
-) -> list[tuple[str, ...]]:
-    """Return a line of text for each feature, below a header."""
-    scales = [known.get(f.name) if isinstance(f, Continuous) else None for f in features]
-    lines = [
-        (f.name, f.kind, _permitted(f, scale), _action(f))
-        for f, scale in zip(features, scales, strict=True)
-    ]
-    table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
-    if any(scales):
-        texts = ["scale", *(with_minus(scale.text()) if scale else "" for scale in scales)]
-        table = [(*line, text) for line, text in zip(table, texts, strict=True)]
-    if not any(f.label or f.unit for f in features):
-        return table
-    words = ["in words", *(_words(f) for f in features)]
-    return [(*line, word) for line, word in zip(table, words, strict=True)]
 
 
 def table_text(table: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:

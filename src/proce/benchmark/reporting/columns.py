@@ -81,52 +81,42 @@ def _printed(line: Line) -> str:
     return _with_sd(*value, (lambda x: f"{x:.2f}") if name in ("tcv", "ccv") else format_number)
 
 
-_TCV = "target_class_validity"
-_CCV = "causal_constraint_validity"
-_STRICT = "strict_constraint_validity"
+_TCV = Column("%Tcv", "target_class_validity", max, _percent)
+_CCV = Column("%Ccv", "causal_constraint_validity", max, _percent)
+_STRICT = Column("%Ccv strict", "strict_constraint_validity", max, _percent)
+_IM1 = Column("IM1", "im1", min, _mean)
+_IM2 = Column("IM2", "im2", min, _mean)
+_SECONDS = Column("seconds", "seconds_per_row", min, _mean)
+_GOWER = Column("Gower", "gower_distance", min, _mean)
+_GOWER_P = Column("p Gower", "gower_distance", None, _p_value)
+_CONTINUOUS = Column("continuous", "continuous_proximity", max, _mean)
+_CHANGED = Column("changed", "sparsity", min, _mean)
+_NEAREST = Column("nearest target row", "nearest_target_row", min, _mean)
+_REFITS = Column("valid after refits", "robustness", max, _percent)
+_BY_PAPER = (_TCV, _CCV, _IM1, _IM2)  # what the paper prints too
 VALIDITY = (
-    Column("%Tcv", _TCV, max, _percent),
-    Column("%Ccv", _CCV, max, _percent),
-    Column("%Ccv strict", _STRICT, max, _percent),
-    Column("IM1", "im1", min, _mean),
+    *(_TCV, _CCV, _STRICT, _IM1),
     Column("IM1 median", "im1", min, _median, "median"),
-    Column("IM2", "im2", min, _mean),
+    _IM2,
     Column("IM2 median", "im2", min, _median, "median"),
-    Column("p %Tcv", _TCV, None, _p_value),
-    Column("p %Ccv", _CCV, None, _p_value),
-    Column("p IM1", "im1", None, _p_value),
-    Column("p IM2", "im2", None, _p_value),
-    Column("paper %Tcv", _TCV, None, _printed),
-    Column("paper %Ccv", _CCV, None, _printed),
-    Column("paper IM1", "im1", None, _printed),
-    Column("paper IM2", "im2", None, _printed),
+    *(Column(f"p {own.title}", own.metric, None, _p_value) for own in _BY_PAPER),
+    *(Column(f"paper {own.title}", own.metric, None, _printed) for own in _BY_PAPER),
 )
 TIMES = (
-    Column("seconds", "seconds_per_row", min, _mean),
+    _SECONDS,
     Column("fitting, seconds", "fit_seconds", None, _mean),
     Column("candidates", "evaluations_per_row", None, _mean),
     Column("paper, seconds", "seconds_per_row", None, _printed),
 )
 DISTANCES = (
     Column("categorical kept", "categorical_proximity", max, _mean),
-    Column("continuous", "continuous_proximity", max, _mean),
-    Column("changed", "sparsity", min, _mean),
-    Column("Gower", "gower_distance", min, _mean),
+    *(_CONTINUOUS, _CHANGED, _GOWER),
     Column("MAD-L1", "mad_l1", min, _mean),
-    Column("nearest target row", "nearest_target_row", min, _mean),
+    _NEAREST,
     Column("outlier factor", "local_outlier_factor", min, _mean),
-    Column("valid after refits", "robustness", max, _percent),
+    _REFITS,
 )
-EQUAL_TERMS = (
-    Column("%Tcv", _TCV, max, _percent),
-    Column("%Ccv", _CCV, max, _percent),
-    Column("%Ccv strict", _STRICT, max, _percent),
-    Column("Gower", "gower_distance", min, _mean),
-    Column("p Gower", "gower_distance", None, _p_value),
-    Column("continuous", "continuous_proximity", max, _mean),
-    Column("changed", "sparsity", min, _mean),
-    Column("seconds", "seconds_per_row", min, _mean),
-)
+EQUAL_TERMS = (_TCV, _CCV, _STRICT, _GOWER, _GOWER_P, _CONTINUOUS, _CHANGED, _SECONDS)
 RECOURSE = (
     Column("success", "actionable_success", max, _percent),
     Column("broken promises", "actionable_broken_promises", min, _percent),
@@ -137,15 +127,12 @@ RECOURSE = (
     Column("Gower", "gower_distance", None, _mean),
 )
 LIMITED = (
-    Column("%Tcv", _TCV, max, _percent),
+    _TCV,
     Column("within limits", "within_limits", max, _percent),
-    Column("Gower", "gower_distance", min, _mean),
-    Column("p Gower", "gower_distance", None, _p_value),
+    *(_GOWER, _GOWER_P),
     Column("robust distance", "robust_distance", min, _mean),
     Column("actions", "n_actions", min, _mean),
-    Column("nearest target row", "nearest_target_row", min, _mean),
-    Column("valid after refits", "robustness", max, _percent),
-    Column("seconds", "seconds_per_row", min, _mean),
+    *(_NEAREST, _REFITS, _SECONDS),
 )
 OUT_OF_TIME = (Column("out of time", "out_of_time_share", None, _percent),)
 _COLUMNS = (

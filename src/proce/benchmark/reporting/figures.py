@@ -140,15 +140,12 @@ def _draw_ranks(ranks: pd.DataFrame) -> Any:
     grid.imshow(criteria, cmap="RdYlGn_r", vmin=1, vmax=len(ranks), aspect="auto", alpha=0.6)
     for place, line in enumerate(criteria.to_numpy(float)):
         for column, rank in enumerate(line):
-            grid.text(column, place, _shown_rank(rank), ha="center", va="center", fontsize=8)
+            text = f"{rank:.1f}" if np.isfinite(rank) else "–"
+            grid.text(column, place, text, ha="center", va="center", fontsize=8)
     grid.set_xticks(range(criteria.shape[1]), list(criteria), rotation=40, ha="right", fontsize=8)
     grid.set_yticks([])
     grid.set_title("mean rank by each criterion", fontsize=8)
     return figure
-
-
-def _shown_rank(rank: float) -> str:
-    return f"{rank:.1f}" if np.isfinite(rank) else "–"
 
 
 def _draw_sensitivity(summary: pd.DataFrame, title: str) -> Any:

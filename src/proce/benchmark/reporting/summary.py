@@ -182,17 +182,10 @@ def _comparisons(values: pd.DataFrame, variants: tuple[Variant, ...]) -> Iterato
         compared = [compare(_array(columns[name]), _array(columns[baseline])) for name in names]
         corrected = holm([comparison.t_p for comparison in compared])
         for name, comparison, p in zip(names, compared, corrected, strict=True):
-            yield {
-                "dataset": dataset,
-                "classifier": classifier,
-                "variant": name,
-                "metric": metric,
-                "difference": comparison.difference,
-                "t_p": comparison.t_p,
-                "wilcoxon_p": comparison.wilcoxon_p,
-                "holm_p": p,
-                "effect": comparison.effect,
-            }
+            key = dict(zip(_KEY_COLUMNS, (dataset, classifier, name, metric), strict=True))
+            compared_with = asdict(comparison)
+            del compared_with["n"]
+            yield key | compared_with | {"holm_p": p}
 
 
 def group_of(variant: Variant) -> str:

@@ -143,7 +143,7 @@ def build_tables(summary: pd.DataFrame) -> list[Table]:
         title = f"Validity and interpretability on {words}; p-values against ProCE"
         tables.append(_fill(name, title, summary, "paper", VALIDITY, classifier))
     with_truth = summary["dataset"].isin(DATASETS_WITH_TRUTH)
-    late = _with_late_rows(summary)
+    late = summary[(summary["metric"] == "out_of_time_share") & (summary["mean"] > 0)]
     tables += [
         _fill("table3", "Seconds per explained row, one thread", summary, "paper", TIMES),
         _fill("equal_terms", "All under the same rules", summary, "rules", EQUAL_TERMS),
@@ -162,11 +162,6 @@ def build_tables(summary: pd.DataFrame) -> list[Table]:
         _rank_table(summary),
     ]
     return [table for table in tables if table.rows]
-
-
-def _with_late_rows(summary: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines that tell how many rows ran out of time, where any did."""
-    return summary[(summary["metric"] == "out_of_time_share") & (summary["mean"] > 0)]
 
 
 def _rank_table(summary: pd.DataFrame) -> Table:

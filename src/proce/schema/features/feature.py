@@ -64,10 +64,7 @@ _SPELLINGS = {
 
 
 def time_unit(unit: str | None) -> str | None:
-    """Return ``year``, ``month``, ``week`` or ``day``; ``None`` where a unit is none of time.
-
-    A feature without a unit is counted in years.
-    """
+    """Return ``year``, the default, ``month``, ``week`` or ``day``; ``None`` for other units."""
     return "year" if unit is None else _SPELLINGS.get(unit.strip().rstrip(".").lower())
 
 

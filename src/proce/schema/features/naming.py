@@ -44,11 +44,6 @@ def spoken_name(name: str) -> str:
     written in small letters, but for an acronym: up to five capitals that are no common word, and
     are the whole name or stand beside words that are not in capitals. A name with blanks was
     written for people, and stays as it is.
-
-    Examples
-    --------
-    >>> [spoken_name(name) for name in ("DebtRatio", "PAY_AMT1", "hoursPerWeek", "LSATScore")]
-    ['debt ratio', 'pay amt 1', 'hours per week', 'LSAT score']
     """
     if " " in name.strip():
         return name
@@ -83,10 +78,7 @@ def checked_words(
 
 
 def is_visible(char: str) -> bool:
-    """Whether a character is seen, or stands for a blank, and leaves the others where they are.
-
-    Control characters, half characters, and signs that turn the direction of text are not.
-    """
+    """Whether a character is seen, or stands for a blank, and leaves the others where they are."""
     if char.isprintable() or char.isspace() or char in _JOINERS:
         return True
     return unicodedata.category(char) not in _REFUSED_CATEGORIES

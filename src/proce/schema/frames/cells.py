@@ -198,10 +198,7 @@ def read_pandas_flags(column: "pd.Series[Any]") -> Floats | None:
 
 
 def read_pandas_levels(column: "pd.Series[Any]", levels: tuple[Level, ...]) -> Ints | None:
-    """Return the positions among the levels of categories, or of a few cells; else ``None``.
-
-    The result is ``None`` as well where a cell is none of the levels.
-    """
+    """Return the positions among the levels of categories, or of a few cells; else ``None``."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes = _CODES.get(_codes_of_categories, dtype.categories, levels)[column.array.codes]

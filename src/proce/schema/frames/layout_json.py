@@ -52,14 +52,14 @@ def _plain_value(value: Any) -> Level:
     raise PydanticCustomError("plain_value", "a text, a finite number or true or false")
 
 
-def is_foreign_dtype(record: Any) -> bool:
-    """Whether a record is that of a dtype which :func:`foreign_dtype_from_json` reads."""
+def _is_foreign_dtype(record: Any) -> bool:
+    """Whether a record is that of a dtype of narwhals: its name, or the levels of an enum."""
     is_enum = isinstance(record, list) and all(isinstance(level, str) for level in record)
     return is_enum or (isinstance(record, str) and record in _NARWHALS)
 
 
 def _known_foreign_dtype(record: Any) -> Any:
-    if is_foreign_dtype(record):
+    if _is_foreign_dtype(record):
         return record
     raise PydanticCustomError("foreign_dtype", "the dtype of a column, such as Int64 or String")
 
@@ -144,19 +144,10 @@ def dtype_from_json(record: str | CategoryRecord) -> Any:
     return pd.ArrowDtype(pa.type_for_alias(record.removeprefix(_ARROW_PREFIX)))
 
 
-def index_dtype_from_json(record: str | CategoryRecord) -> Any:
-    """Return the dtype of an index; its labels are plain objects where it had categories."""
-    return dtype_from_json("object" if isinstance(record, CategoryRecord) else record)
-
-
-def foreign_dtype_to_json(dtype: Any) -> Any:
-    """Return a dtype of polars or pyarrow, as narwhals names it."""
-    return list(dtype.categories) if isinstance(dtype, nw.Enum) else str(dtype)
-
-
-def foreign_dtype_from_json(record: str | list[str]) -> Any:
-    """Return the dtype that a checked record of :func:`foreign_dtype_to_json` names."""
-    return nw.Enum(record) if isinstance(record, list) else getattr(nw, record)()
+def _index_of(values: Sequence[Any], record: "_Header | _Index") -> Any:
+    """Return an index as a record describes it; plain objects where it had categories."""
+    dtype = "object" if isinstance(record.dtype, CategoryRecord) else record.dtype
+    return pd.Index(values, dtype=dtype_from_json(dtype), name=record.name)
 
 
 _MISSING_MARKS = {"None": None, "nan": np.nan, "NA": pd.NA, "NaT": pd.NaT}
@@ -224,18 +215,17 @@ def layout_to_json(
     record: dict[str, Any] = {
         "columns": {name: dtype_to_json(layout.dtypes[name]) for name in layout.columns}
     }
+    if layout.library is nw.Implementation.PANDAS:
+        marks = {
+            name: _mark_text(mark) for name, mark in layout.missing.items() if mark is not None
+        }
+        if marks:
+            record["missing"] = marks
+        own = layout.header
+        if own is not None and (own.name is not None or own.dtype != pd.Index(["a"]).dtype):
+            record["header"] = {"name": _name_text(own.name), "dtype": dtype_to_json(own.dtype)}
     if rows is not None and layout.index is not None:
         record["index"] = _index_to_json(layout.take(rows).index)
-    if layout.library is not nw.Implementation.PANDAS:
-        return record
-    marks = {name: _mark_text(mark) for name, mark in layout.missing.items() if mark is not None}
-    header = layout.header
-    if marks:
-        record["missing"] = marks
-    if header is not None and (header.name is not None or header.dtype != pd.Index(["a"]).dtype):
-        record["header"] = {"name": _name_text(header.name), "dtype": dtype_to_json(header.dtype)}
-    if "index" in record:
-        record["index"] = record.pop("index")  # as before, the labels stand last
     return record
 
 
@@ -268,7 +258,7 @@ def exact_layout_to_json(layout: Layout) -> dict[str, Any]:
     else:
         record = _foreign_to_json(layout)
         kinds = record["columns"].items()
-        unkept = [name for name, kind in kinds if not is_foreign_dtype(kind)]
+        unkept = [name for name, kind in kinds if not _is_foreign_dtype(kind)]
     if unkept:
         raise SchemaError(
             f"the column {unkept[0]!r} has the dtype {layout.dtypes[unkept[0]]}, which cannot be"
@@ -287,7 +277,10 @@ def exact_layout_from_json(record: Any, columns: Sequence[str]) -> Layout:
         return Layout(*fields, None, loaded.header)
     checked = _ExactForeignLayout.read(record)
     _require_columns(record, columns)
-    dtypes = {name: foreign_dtype_from_json(dtype) for name, dtype in checked.columns.items()}
+    dtypes = {
+        name: nw.Enum(dtype) if isinstance(dtype, list) else getattr(nw, dtype)()
+        for name, dtype in checked.columns.items()
+    }
     marks = {
         name: None if name in checked.nulls else np.nan
         for name, dtype in dtypes.items()
@@ -314,9 +307,8 @@ def _dtype(name: str, record: str | CategoryRecord) -> Any:
 def _header(record: _Header | None, names: Sequence[str]) -> Any:
     if record is None:
         return pd.Index(names)
-    dtype = index_dtype_from_json(record.dtype)
     try:
-        return pd.Index(names, dtype=dtype, name=record.name)
+        return _index_of(names, record)
     except _MISFITS:
         raise RecordError("header.dtype", record.dtype, "a dtype of text") from None
 
@@ -324,9 +316,8 @@ def _header(record: _Header | None, names: Sequence[str]) -> Any:
 def _index(record: _Index, length: int) -> Any:
     if len(record.labels) != length:
         raise RecordError("index.labels", record.labels, f"{length} labels, one per explanation")
-    dtype = index_dtype_from_json(record.dtype)
     try:
-        return pd.Index(record.labels, dtype=dtype, name=record.name)
+        return _index_of(record.labels, record)
     except _MISFITS:
         expected = f"labels of dtype {record.dtype!r}"
         raise RecordError("index.labels", record.labels, expected) from None
@@ -351,7 +342,10 @@ def _foreign_to_json(layout: Layout) -> dict[str, Any]:
         raise SchemaError(
             f"a frame of {layout.library} cannot be kept; fit on one of pandas, polars or pyarrow."
         )
-    columns = {name: foreign_dtype_to_json(layout.dtypes[name]) for name in layout.columns}
+    columns = {
+        name: list(dtype.categories) if isinstance(dtype, nw.Enum) else str(dtype)
+        for name, dtype in ((name, layout.dtypes[name]) for name in layout.columns)
+    }
     nulls = [name for name, mark in layout.missing.items() if mark is None]
     return {"library": library, "columns": columns, "nulls": nulls}
 

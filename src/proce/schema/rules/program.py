@@ -14,7 +14,6 @@ from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints
 from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec, put_column_in_raw_units
-from proce.schema.features.feature import Continuous
 from proce.schema.rules.tree import (
     UNDEFINED_DISTANCE,
     Comparison,
@@ -84,13 +83,14 @@ class RuleProgram(NamedTuple):
             key=lambda reference: (reference.row, reference.position),
         )
         places = {reference: place for place, reference in enumerate(references)}
-        lines = [
-            line
-            for number, condition in conditions.items()
-            for line in _rule_lines(condition, places, number)
-        ]
-        cells = [_cell(reference, codec) for reference in references]
+        lines: list[_Line] = []
+        for number, condition in conditions.items():
+            lines += [*_condition_lines(condition, places), (Step.RULE, number, _NO_NUMBERS)]
         positions = [reference.position for reference in references]
+        cells = [
+            (reference.row == "cf", reference.position, codec.is_number[reference.position])
+            for reference in references
+        ]
         return cls(
             np.array(cells, np.int64).reshape(-1, 3),
             codec.raw_units[positions],
@@ -121,18 +121,6 @@ class RuleProgram(NamedTuple):
 NO_RULES = RuleProgram(
     np.empty((0, 3), np.int64), np.empty((0, 5)), np.empty((0, 2), np.int64), np.empty((0, 3))
 )
-
-
-def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:
-    is_number = isinstance(codec.schema.features[reference.position], Continuous)
-    return int(reference.row == "cf"), reference.position, int(is_number)
-
-
-def _rule_lines(
-    tree: Condition, places: dict[FeatureReference, int], number: int
-) -> Iterable[_Line]:
-    yield from _condition_lines(tree, places)
-    yield Step.RULE, number, _NO_NUMBERS
 
 
 def _condition_lines(tree: Condition, places: dict[FeatureReference, int]) -> Iterable[_Line]:
@@ -234,10 +222,7 @@ def add_violations(
 
 @kernel
 def read_cells(values: Floats, is_number: bool, units: Floats) -> None:
-    """Bring entries ``(c,)`` of a feature into raw units ``(5,)``, where they are.
-
-    Levels stay codes. What is missing is NaN.
-    """
+    """Bring entries ``(c,)`` into raw units ``(5,)``; levels stay codes, missing is NaN."""
     if is_number:
         put_column_in_raw_units(values, units)
         return

@@ -193,10 +193,7 @@ def program_of(rules: Sequence[Rule]) -> RuleProgram:
 
 
 def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
-    """Return which rows ``(n, f)`` obey rules without ``~>``, ``(n,)``.
-
-    ``factual (n, f)`` is what each of them was before.
-    """
+    """Return which rows ``(n, f)`` of people ``factual (n, f)`` obey rules without ``~>``."""
     return program_of(rules).violation(factual, rows[:, None])[:, 0] == 0
 
 
@@ -209,10 +206,7 @@ def changes_of(rule: Rule, factual: Array, rows: Array) -> Array:
 def moves_of(
     rule: Rule, factual: Array, rows: Array, mechanisms: Mapping[str, Mechanism]
 ) -> tuple[Array, Array, Array]:
-    """Return what :meth:`Dependence.moves` does, of a rule with ``~>``.
-
-    The arguments are those of :meth:`Rule.violation`.
-    """
+    """Return what :meth:`Dependence.moves` does, of a rule with ``~>``."""
     assert isinstance(rule.tree, Dependence), "no other rule has an effect"
     before = rule._aligned(factual, rows)
     return rule.tree.moves(rule._referenced(before, rows), before, rows, mechanisms)
