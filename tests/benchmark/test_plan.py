@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -17,18 +17,18 @@ from proce.errors import BenchmarkError
 from ..damage import places
 
 
+def plan_of(*variants: Variant, **options: Any) -> Plan:
+    usual = {"name": "x", "classifiers": ("first",), "repetitions": 1, "rows": 1}
+    return Plan(variants=variants, **usual | options)
+
+
 def test_a_plan_crosses_everything_and_recourse_only_where_the_truth_is_known() -> None:
-    variants = (
+    plan = plan_of(
         Variant(name="a", method="Nearest"),
         Variant(name="b", method="Nearest", setting="recourse"),
-    )
-    plan = Plan(
-        name="x",
         datasets=("loan", "law"),
         classifiers=("first", "second"),
-        variants=variants,
         repetitions=2,
-        rows=1,
     )
     ids = [cell.id for cell in plan.cells()]
     assert len(ids) == len(set(ids)) == 2 * 2 * (2 + 1)
@@ -37,20 +37,13 @@ def test_a_plan_crosses_everything_and_recourse_only_where_the_truth_is_known() 
 
 
 def test_what_cannot_be_measured_is_no_cell_and_is_told_with_the_reason() -> None:
-    variants = (
+    plan = plan_of(
         Variant(name="Wachter", method="Wachter"),
         Variant(name="DiCE", method="Dice"),
         Variant(name="DiCE gradient", method="Dice", settings={"method": "gradient"}),
         Variant(name="ceiling", method="Ceiling", setting="recourse"),
-    )
-    plan = Plan(
-        name="x",
         datasets=("loan", "german_credit"),
-        classifiers=("first",),
         classifiers_of={"german_credit": ("trees",)},
-        variants=variants,
-        repetitions=1,
-        rows=1,
     )
     assert [cell.id for cell in plan.cells()] == [
         *("loan_first_0_wachter", "loan_first_0_dice", "loan_first_0_dice-gradient"),
@@ -66,14 +59,7 @@ def test_what_cannot_be_measured_is_no_cell_and_is_told_with_the_reason() -> Non
 
 def test_a_variant_can_be_limited_to_data_sets_it_has_time_for() -> None:
     limited = Variant(name="slow", method="Nearest", only_on=("law",))
-    plan = Plan(
-        name="x",
-        datasets=("loan", "law"),
-        classifiers=("first",),
-        variants=(limited,),
-        repetitions=1,
-        rows=1,
-    )
+    plan = plan_of(limited, datasets=("loan", "law"))
     assert [cell.id for cell in plan.cells()] == ["law_first_0_slow"]
     (left,) = plan.left_out()
     assert (left.dataset, left.reason) == ("loan", "it takes more time there than the plan has")
