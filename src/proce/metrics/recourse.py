@@ -115,8 +115,8 @@ def take_actions(
 
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand."""
-    # :func:`~proce.metrics.interventions.limits_in_truth` says what that is. What follows may end
-    # anywhere; whatever else moved was done, by whichever method, marked as an action or not.
+    # :func:`limits_in_truth` says what that is. What follows may end anywhere; whatever else moved
+    # was done, by whichever method, marked as an action or not.
     factual, by_hand = columns.factual, columns.by_hand[:, None]
     limits = limits_in_truth(codec, factual)
     done = np.where(by_hand, columns.rows[:, None], factual[:, None])
