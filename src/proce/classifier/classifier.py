@@ -19,7 +19,7 @@ from proce.arrays import Array, Flags, Floats, Ints, blocks
 from proce.compiled.kernel import NOBODY, kernel, part
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
-from proce.schema.features.levels import find_level, level_key, shown
+from proce.schema.features.levels import find_level, level_key, quoted
 from proce.schema.frames.frame import count_rows
 
 EVEN = 0.5  # where a model of two classes decides that has no threshold of its own
@@ -257,7 +257,7 @@ def position_of(label: object, classes: Sequence[Level]) -> int:
         near = classes[same[0]]
         hint = f" {near!r} is of type {type(near).__name__}; give the label as that type."
     raise ModelError(
-        f"unknown class {brief(plain)}; the model's classes are {shown(classes)}.{hint}"
+        f"unknown class {brief(plain)}; the model's classes are {quoted(classes)}.{hint}"
     )
 
 
@@ -272,7 +272,7 @@ def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:
     if len(classes) != 2:
         raise ModelError(
             f"a decision threshold needs a model of two classes; this one has {len(classes)}:"
-            f" {shown(classes)}. Leave threshold= out: the likeliest class is then predicted."
+            f" {quoted(classes)}. Leave threshold= out: the likeliest class is then predicted."
         )
     return number
 
@@ -298,11 +298,11 @@ def checked_classes(classes: Any, name: str) -> tuple[Level, ...]:
     plain = tuple(_plain_class(label, name) for label in listed)
     if len(plain) < 2:
         raise ModelError(
-            f"{name} knows {len(plain)} class{'es' * (not plain)}: {shown(plain) or 'none'};"
+            f"{name} knows {len(plain)} class{'es' * (not plain)}: {quoted(plain) or 'none'};"
             " expected at least two. Train it on rows of both outcomes."
         )
     if len({level_key(label) for label in plain}) != len(plain):
-        raise ModelError(f"the classes of {name} are {shown(plain)}; expected each once.")
+        raise ModelError(f"the classes of {name} are {quoted(plain)}; expected each once.")
     return plain
 
 

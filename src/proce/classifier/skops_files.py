@@ -24,7 +24,7 @@ import numpy as np
 from proce.classifier.sklearn_trees import check_trees
 from proce.errors import PersistenceError
 from proce.files import sha256_of
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 _ESTIMATORS = {
     "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration"
@@ -195,7 +195,7 @@ def _check_types(description: Any) -> None:
             refused.add(f"{module}.{name}")
     if refused:
         raise PersistenceError(
-            f"it holds {shown(sorted(refused))}, which is not on the list of types that are"
+            f"it holds {quoted(sorted(refused))}, which is not on the list of types that are"
             " saved and loaded."
         )
 

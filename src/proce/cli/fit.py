@@ -97,7 +97,7 @@ def fit(
     from proce.methods import ProCE
     from proce.methods.fitting.fitted import other_models
     from proce.schema import Codec
-    from proce.schema.features.levels import shown
+    from proce.schema.features.levels import quoted
     from proce.schema.features.numerals import counted
     from proce.schema.infer import open_features_warning
 
@@ -136,7 +136,7 @@ def fit(
     note(
         f"Written to {out}: {counted(len(ready.frame), 'row')},"
         f" {counted(len(rows.schema), 'feature')}, classes"
-        f" {shown(explainer.classes_)}, {_describe_graph(explainer)}."
+        f" {quoted(explainer.classes_)}, {_describe_graph(explainer)}."
     )
 
 

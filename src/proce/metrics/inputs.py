@@ -25,7 +25,7 @@ from proce.latent import Judges
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.objective import EffectPredictor, fit_effect, has_causes
 from proce.schema import Codec, Rule, Schema
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 from proce.schema.rules.tree import Mechanism
 
 
@@ -119,8 +119,8 @@ def read_model(name: str, model: Any, context: Context, threshold: float | None)
         raise ModelInterfaceError(f"{name}: {error}") from None
     if classifier.classes != context.classes:
         raise ModelError(
-            f"{name} has the classes {shown(classifier.classes)}; the result has"
-            f" {shown(context.classes)}, in this order. Give the model that was explained, or one"
+            f"{name} has the classes {quoted(classifier.classes)}; the result has"
+            f" {quoted(context.classes)}, in this order. Give the model that was explained, or one"
             " trained on the same labels."
         )
     return classifier
@@ -157,8 +157,8 @@ def read_schema(schema: Any, codec: Codec) -> Codec:
     other = replace(codec, schema=schema)
     if schema.names != codec.schema.names or not same_rows(other, codec):
         raise SchemaError(
-            f"recourse_schema has the features {shown(schema.names)}; expected those of the result"
-            f" in their order and with their levels, {shown(codec.schema.names)}. Only actions and"
+            f"recourse_schema has the features {quoted(schema.names)}; expected those of the result"
+            f" in their order and with their levels, {quoted(codec.schema.names)}. Only actions and"
             " ranges may differ."
         )
     return other
@@ -256,7 +256,7 @@ def _check_fit(name: str, codec: Codec, n_classes: int, context: Context) -> Non
     """Refuse judges or a neighbourhood of other rows or classes than those of the result."""
     if n_classes != len(context.classes) or not same_rows(codec, context.codec):
         raise ModelError(
-            f"the {name} are of {n_classes} classes of {shown(codec.schema.names)}; the result has"
-            f" {len(context.classes)} classes of {shown(context.codec.schema.names)}, on the range"
+            f"the {name} are of {n_classes} classes of {quoted(codec.schema.names)}; the result has"
+            f" {len(context.classes)} classes of {quoted(context.codec.schema.names)}, on the range"
             " of its own training rows. Fit them with result.context.codec.by_range."
         )

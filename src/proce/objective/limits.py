@@ -19,7 +19,7 @@ from proce.compiled.elementary import log
 from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 SHOWN_ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 
@@ -163,16 +163,16 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
         if name not in schema:
             raise SchemaError(
                 f"vary names {name!r}, which is not a feature; the features are"
-                f" {shown(schema.names)}." + did_you_mean(name, schema.names)
+                f" {quoted(schema.names)}." + did_you_mean(name, schema.names)
             )
         if name not in actionable:
             reason = "protected" if schema[name].protected else schema[name].action.value
             raise SchemaError(
                 f"vary names {name!r}, which is {reason}; these can be acted"
-                f" on: {shown(actionable)}. Leave it out, or edit the schema."
+                f" on: {quoted(actionable)}. Leave it out, or edit the schema."
             )
     if not names:
-        raise SchemaError(f"vary is empty; name some of {shown(actionable)}, or leave it out.")
+        raise SchemaError(f"vary is empty; name some of {quoted(actionable)}, or leave it out.")
     return set(names)
 
 

@@ -19,7 +19,7 @@ from proce.compiled.cells import nearest_count
 from proce.compiled.kernel import kernel, part
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import MIN_CHANGE, Categorical, Continuous, Feature, Ordinal
-from proce.schema.features.levels import find_level, rank_span, shown
+from proce.schema.features.levels import find_level, quoted, rank_span
 from proce.schema.features.reprs import one_line
 from proce.schema.frames.frame import Layout, level_columns, require_rows
 from proce.schema.matching import (
@@ -383,7 +383,7 @@ def raw_of_value(feature: Feature, value: Any) -> Any:
     if code is None:
         raise SchemaError(
             f"feature {name!r}: unknown level {brief(value)}; known levels are"
-            f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
+            f" {quoted(feature.levels)}." + did_you_mean(value, feature.levels)
         )
     return float(code)
 

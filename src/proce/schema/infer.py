@@ -14,7 +14,7 @@ from proce.arguments import brief, is_listed
 from proce.arrays import Floats
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
-from proce.schema.features.levels import Level, shown
+from proce.schema.features.levels import Level, quoted
 from proce.schema.features.naming import spoken_name
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.frame import distinct, open_frame, read_numbers, require_rows
@@ -185,13 +185,13 @@ def _refuse_identifiers(name: str, levels: Sequence[Level], n_present: int) -> N
     if len(levels) > _MIN_IDENTIFIERS and len(levels) > _IDENTIFIER_SHARE * n_present:
         raise SchemaError(
             f"column {name!r} has {len(levels):,} different values in {n_present:,} rows, such as"
-            f" {shown(levels, 3)}: it identifies rows rather than describing them. Drop it (on"
+            f" {quoted(levels, 3)}: it identifies rows rather than describing them. Drop it (on"
             f" the command line --drop {shlex.quote(name)}; in Python the frame's index carries it"
             f" through), or group its values. If a model was really trained on it, {declared}."
         )
     if len(levels) > MAX_LEVELS:
         raise SchemaError(
-            f"column {name!r} has {len(levels):,} distinct values, such as {shown(levels, 3)};"
+            f"column {name!r} has {len(levels):,} distinct values, such as {quoted(levels, 3)};"
             f" expected at most {MAX_LEVELS:,} levels to infer. Drop it if it identifies rows,"
             f" group its rare values, or {declared}."
         )

@@ -13,7 +13,7 @@ from proce.arguments import brief, checked
 from proce.arrays import Array, Floats
 from proce.errors import ProceError, SchemaError, did_you_mean
 from proce.schema.features.feature import Categorical, Continuous, Feature
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     read_pandas_flags,
@@ -82,7 +82,7 @@ def _refuse_absent(schema: Schema, named: Sequence[str], columns: Sequence[Any])
     if absent := [column for column in schema.columns if column not in named]:
         others = {column for column in columns if isinstance(column, str)} - set(schema.columns)
         raise SchemaError(
-            f"the frame lacks the column {absent[0]!r}; expected {shown(schema.columns)}."
+            f"the frame lacks the column {absent[0]!r}; expected {quoted(schema.columns)}."
             + did_you_mean(absent[0], others)
         )
 
@@ -126,7 +126,7 @@ def refuse_flags(hot: Floats, feature: Feature, name_of: Callable[[int], str]) -
         row = int(wrong.argmax())
         raise SchemaError(
             f"one-hot feature {feature.name!r}: {name_of(row)} is {hot[row].tolist()} over the"
-            f" columns {shown(feature.columns)}; expected a single 1 and 0 elsewhere."
+            f" columns {quoted(feature.columns)}; expected a single 1 and 0 elsewhere."
         )
 
 

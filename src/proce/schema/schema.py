@@ -12,7 +12,7 @@ from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
 from proce.json_reading import parse_json
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
-from proce.schema.features.levels import Level, checked_levels, find_level, shown
+from proce.schema.features.levels import Level, checked_levels, find_level, quoted
 from proce.schema.features.naming import spoken_name, with_unit
 from proce.schema.features.numerals import counted, with_minus
 from proce.schema.features.reprs import MAX_WIDTH, ordered_fields, quoted_names
@@ -207,7 +207,7 @@ class Schema:
         if name in self:
             return self._positions[name]
         raise SchemaError(
-            f"unknown feature {name!r}; the features are {shown(self.names)}."
+            f"unknown feature {name!r}; the features are {quoted(self.names)}."
             + did_you_mean(name, self.names)
         )
 

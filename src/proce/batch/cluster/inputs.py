@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from proce.batch.cluster.store import Store
 from proce.batch.reading.parquet_files import SUFFIXES, joint_type, parquet_names, plain_type
 from proce.errors import FileError, did_you_mean
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 _N_THREADS = 16  # that look at files; object stores answer slowly
 _MARK_DIGITS = 12  # of the checksum that tells a file from what it was before
@@ -183,7 +183,7 @@ def _require_columns(names: Sequence[str], columns: Sequence[str], id_name: str 
     wanted = columns if id_name is None else (*columns, id_name)
     if absent := [name for name in wanted if name not in names]:
         raise FileError(
-            f"it lacks the column {absent[0]!r}; it has {shown(tuple(names))}."
+            f"it lacks the column {absent[0]!r}; it has {quoted(tuple(names))}."
             + did_you_mean(absent[0], names)
         )
     if twice := [name for name in wanted if names.count(name) > 1]:

@@ -12,7 +12,7 @@ from proce.batch.cluster.parcel import Parcel, pack
 from proce.errors import SchemaError, UnsupportedOption, did_you_mean
 from proce.methods import Method, ProCE
 from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 
 def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options: Any) -> Any:
@@ -77,7 +77,7 @@ def conform(part: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
     """Return a partition with the columns, their order and the dtypes that its frame declares."""
     if absent := [name for name in like.columns if name not in part.columns]:
         raise SchemaError(
-            f"a partition lacks the column {absent[0]!r}; it has {shown(tuple(part.columns))}."
+            f"a partition lacks the column {absent[0]!r}; it has {quoted(tuple(part.columns))}."
             + did_you_mean(absent[0], part.columns)
         )
     part = part[list(like.columns)]

@@ -12,7 +12,7 @@ from proce.batch.reading.parquet_files import SUFFIXES, ParquetFiles, files_in
 from proce.batch.reading.readable import readable
 from proce.errors import FileError, did_you_mean
 from proce.schema import Schema
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Source:
             if absent := [name for name in columns if name not in names]:
                 extra = [name for name in names if name not in columns]
                 raise FileError(
-                    f"{str(path)!r} lacks the column {absent[0]!r}; it has {shown(names)}."
+                    f"{str(path)!r} lacks the column {absent[0]!r}; it has {quoted(names)}."
                     + (did_you_mean(absent[0], extra) or self.content.advice())
                 )
         return tuple(name for name in self.columns if name not in columns)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Codec, Continuous, Level, Schema
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
@@ -132,7 +132,7 @@ class _FileColumn:
         except pa.ArrowNotImplementedError:
             raise SchemaError(
                 f"feature {self.name!r}: the file holds values of type {self.cells.type} there;"
-                f" expected the levels {shown(levels)}, as at fit. Convert the column."
+                f" expected the levels {quoted(levels)}, as at fit. Convert the column."
             ) from None
         find_codes = text_level_codes if self.from_text else level_codes
         codes = np.append(find_codes(values, levels), MISSING_LEVEL)[positions]
@@ -175,7 +175,7 @@ class _FileColumn:
         raise SchemaError(
             f"feature {self.name!r}: {self.rows.of(row)} has the unknown"
             f" level {value!r}; known levels are"
-            f" {shown(levels)}.{did_you_mean(value, levels) or advice}"
+            f" {quoted(levels)}.{did_you_mean(value, levels) or advice}"
         )
 
 

@@ -24,7 +24,7 @@ from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding,
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
 from proce.schema.codec import frame_of_raw
-from proce.schema.features.levels import level_key, shown
+from proce.schema.features.levels import level_key, quoted
 from proce.schema.round_trip import converted
 
 NAME = "the ONNX model"
@@ -92,8 +92,8 @@ def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | Non
     names = [model_input.name for model_input in inputs]
     if absent := [name for name in names if name not in codec.schema.columns]:
         raise ModelInterfaceError(
-            f"{NAME} has the inputs {shown(names)}; {absent[0]!r} is not a column of the rows,"
-            f" which are {shown(codec.schema.columns)}. Export it with one input per column, or"
+            f"{NAME} has the inputs {quoted(names)}; {absent[0]!r} is not a column of the rows,"
+            f" which are {quoted(codec.schema.columns)}. Export it with one input per column, or"
             " give a callable from a frame to probabilities."
         )
     return _named_feed(inputs, codec)
@@ -329,7 +329,7 @@ def _find_output_names(session: Any) -> tuple[str, ...]:
     scores = [o for o in scores if "prob" in o.name.lower()] or scores
     if len(scores) != 1 or len(labels) > 1:
         raise ModelInterfaceError(
-            f"{NAME} has the outputs {shown([o.name for o in outputs])}; expected one with the"
+            f"{NAME} has the outputs {quoted([o.name for o in outputs])}; expected one with the"
             " probabilities and at most one more with the labels. Export those alone."
         )
     return tuple(o.name for o in scores + labels)
@@ -347,8 +347,8 @@ def _columns(scores: Any, classes: Any, n_rows: int) -> Array:
         return as_columns(scores, n_rows, NAME)
     if set(scores[0]) != set(classes):
         raise ModelOutputError(
-            f"{NAME} gives probabilities for {shown(list(scores[0]))}; expected the classes"
-            f" {shown(classes)}. Leave classes= out."
+            f"{NAME} gives probabilities for {quoted(list(scores[0]))}; expected the classes"
+            f" {quoted(classes)}. Leave classes= out."
         )
     return as_columns([[row[label] for label in classes] for row in scores], n_rows, NAME)
 
@@ -360,11 +360,11 @@ def _refuse_other_labels(labels: Any, probabilities: Array, classes: Any) -> Non
     if unknown := [label for label in plain if level_key(label) not in known]:
         raise ModelOutputError(
             f"{NAME} answers with the label {unknown[0]!r}, which is not among the classes"
-            f" {shown(classes)}. Give classes= in the order of its columns."
+            f" {quoted(classes)}. Give classes= in the order of its columns."
         )
     given = np.array([position_of(label, classes) for label in plain])
     if (given == decide(probabilities, None)).mean() < 0.5:
         raise ModelOutputError(
             f"{NAME} answers with other labels than its likeliest classes: the order"
-            f" {shown(classes)} is not that of its columns. Give classes= in their order."
+            f" {quoted(classes)} is not that of its columns. Give classes= in their order."
         )

@@ -28,7 +28,7 @@ from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.codec import frame_of_raw
-from proce.schema.features.levels import level_type, shown
+from proce.schema.features.levels import level_type, quoted
 from proce.schema.frames.frame import count_rows
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
@@ -169,7 +169,7 @@ def _classes(model: Any, wanted: Any) -> Any:
     if wanted is not None and checked_classes(wanted, "classes=") != known:
         raise ModelError(
             f"classes={wanted!r} are not those of {_name(model)}, which are, in the order of its"
-            f" columns, {shown(known)}. Leave classes= out."
+            f" columns, {quoted(known)}. Leave classes= out."
         )
     return known
 
@@ -209,7 +209,7 @@ def _input_layout(model: Any, codec: Codec) -> tuple[Layout, bool]:
         if n_columns is not None and n_columns != len(columns):
             raise ModelError(
                 f"{_name(model)} was fitted on {n_columns} columns; the rows have {len(columns)}:"
-                f" {shown(columns)}. Give the rows with the columns that the model was fitted on."
+                f" {quoted(columns)}. Give the rows with the columns that the model was fitted on."
             )
         return layout, n_columns is not None
     own = {column: column for column in columns}
@@ -218,7 +218,7 @@ def _input_layout(model: Any, codec: Codec) -> tuple[Layout, bool]:
     if absent := [name for name in names if name not in own]:
         raise ModelError(
             f"{_name(model)} was fitted on the column {absent[0]!r}, which the rows do not have;"
-            f" they have {shown(columns)}.{did_you_mean(absent[0], columns)}"
+            f" they have {quoted(columns)}.{did_you_mean(absent[0], columns)}"
         )
     return _reorder(layout, [own[name] for name in names]), False
 

@@ -27,7 +27,7 @@ from proce.explanation.words.values import class_words, percents
 from proce.files import read_bytes
 from proce.losses import target_probability
 from proce.schema import Codec, Level
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 _ROUNDING = 1e-6  # of a probability: another machine may add in another order
 
@@ -86,8 +86,8 @@ def verify_rows(
     classes, labels = result.context.classes, result.context.class_labels
     if classifier.classes != classes:
         raise ModelError(
-            f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
-            f" model of the classes {shown(classes)}. Give the model that it was written for."
+            f"the model's classes are {quoted(classifier.classes)}; the receipt was written for a"
+            f" model of the classes {quoted(classes)}. Give the model that it was written for."
         )
     owner = np.concatenate([np.arange(len(rows)), ways.owner])  # the rows first, then their ways
     lines = np.concatenate([rows.factual, ways.rows])

@@ -13,7 +13,7 @@ from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.methods.calls.explain_options import EXPLAIN_OPTIONS, Bounds, Pick
 from proce.objective import Requirement
 from proce.schema import Codec, Level
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 MAX_ROWS_WITH_FRONTS = 1_000  # of a call, unless the caller wants fronts for more
 _EFFORTS = EXPLAIN_OPTIONS["effort"].bounds or Bounds()
@@ -68,7 +68,7 @@ class Options:
             return np.full_like(predicted, position_of(self.target, classifier.classes))
         if len(classifier.classes) != 2:
             raise SearchError(
-                f"the model has the classes {shown(classifier.classes)}, and none is 'the other';"
+                f"the model has the classes {quoted(classifier.classes)}, and none is 'the other';"
                 " say which is wanted with target=."
             )
         return 1 - predicted
@@ -83,7 +83,7 @@ class Options:
             if name not in codec.schema:
                 raise SchemaError(
                     f"effort names {name!r}, which is not a feature; the features are"
-                    f" {shown(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
+                    f" {quoted(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
                 )
             if not _EFFORTS.admit(weight):
                 raise SearchError(

@@ -23,7 +23,7 @@ from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, Start, gene_map_of
 from proce.schema import Codec, Level, Schema
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
 _MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
@@ -356,7 +356,7 @@ def _adapt(fitted: FittedParts, model: Any, at: int, threshold: float | None) ->
         raise
     if adapted.classes != fitted.classifier.classes:
         raise ModelError(
-            f"models[{at}] has the classes {shown(adapted.classes)}; the model that is explained"
-            f" has {shown(fitted.classifier.classes)}. Give models of the same classes."
+            f"models[{at}] has the classes {quoted(adapted.classes)}; the model that is explained"
+            f" has {quoted(fitted.classifier.classes)}. Give models of the same classes."
         )
     return adapted

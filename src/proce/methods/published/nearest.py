@@ -20,7 +20,7 @@ from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import MixedDistance
-from proce.schema.features.levels import shown
+from proce.schema.features.levels import quoted
 
 Reward = Literal["sparsity", "proximity"]
 _MAX_NEIGHBOURS_PER_CALL = 256  # neighbours of one row that the model is asked about at once
@@ -54,7 +54,7 @@ class NearestSettings:
         check_fields(self, SearchError)
         if self.reward not in get_args(Reward):
             raise SearchError(
-                f"reward is {self.reward!r}; expected one of {shown(get_args(Reward))}."
+                f"reward is {self.reward!r}; expected one of {quoted(get_args(Reward))}."
                 + did_you_mean(self.reward, get_args(Reward))
             )
         check_count("n_neighbours", self.n_neighbours, SearchError)

@@ -24,7 +24,7 @@ def checked_levels(name: str, levels: Any) -> tuple[Level, ...]:
         raise SchemaError(f"feature {name!r} has no levels; expected at least one.")
     if len({level_type(level) for level in plain}) > 1:
         raise SchemaError(
-            f"feature {name!r}: levels {shown(plain)} are of more than one type; expected all"
+            f"feature {name!r}: levels {quoted(plain)} are of more than one type; expected all"
             " text, all numbers or all true/false. Convert the column to one type."
         )
     if len(set(plain)) != len(plain):
@@ -108,7 +108,7 @@ def rank_span(n_levels: int) -> int:
     return max(1, n_levels - 1)
 
 
-def shown(levels: Sequence[object], max_levels: int = 8) -> str:
+def quoted(levels: Sequence[object], max_levels: int = 8) -> str:
     """Return levels as text for a message, the first few of them where they are many."""
     few = ", ".join(repr(level) for level in levels[:max_levels])
     return few if len(levels) <= max_levels else f"{few}, … ({len(levels)} in all)"
@@ -120,6 +120,6 @@ def _known_position(name: str, field: str, levels: Sequence[Level], level: Any) 
     if position is None:
         raise SchemaError(
             f"feature {name!r}: {field} names {value!r}, which is not a level; the levels are"
-            f" {shown(levels)}." + did_you_mean(value, levels)
+            f" {quoted(levels)}." + did_you_mean(value, levels)
         )
     return position

@@ -14,7 +14,7 @@ from proce.arguments import kind_name
 from proce.arrays import Floats, Ints
 from proce.errors import SchemaError
 from proce.schema.features.feature import Categorical, Ordinal
-from proce.schema.features.levels import Level, level_type, shown
+from proce.schema.features.levels import Level, level_type, quoted
 from proce.schema.frames.cells import (
     MAX_EXACT_INTEGER,
     MISSING_LEVEL,
@@ -129,10 +129,10 @@ def _refuse_level(name: str, value: Level, row: int, levels: Sequence[Level]) ->
     if level_type(value) != level_type(levels[0]):
         raise SchemaError(
             f"{start}{value!r}, a {level_type(value)}, but the levels are"
-            f" {level_type(levels[0])}: {shown(levels)}. Convert the column to that type."
+            f" {level_type(levels[0])}: {quoted(levels)}. Convert the column to that type."
         )
     raise SchemaError(
-        f"{start}the unknown level {value!r}; known levels are {shown(levels)}."
+        f"{start}the unknown level {value!r}; known levels are {quoted(levels)}."
         " Add it to the schema or drop those rows."
     )
 

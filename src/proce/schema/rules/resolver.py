@@ -8,7 +8,7 @@ from typing import Literal
 from proce.errors import did_you_mean
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
-from proce.schema.features.levels import Level, find_level, level_type, shown
+from proce.schema.features.levels import Level, find_level, level_type, quoted
 from proce.schema.rules.syntax import (
     COMPARISONS,
     Arrow,
@@ -20,7 +20,7 @@ from proce.schema.rules.syntax import (
     Number,
     Prefix,
     mistake,
-    quoted,
+    quoted_name,
 )
 from proce.schema.rules.tree import (
     Arithmetic,
@@ -91,7 +91,7 @@ class Resolver:
 
     def _code(self, node: Node, feature: Ordinal | Categorical) -> Quantity:
         """Return a side of a comparison between levels of this feature."""
-        levels = f"its levels are {shown(feature.levels)}."
+        levels = f"its levels are {quoted(feature.levels)}."
         if isinstance(node, FeatureName) and (other := self._feature_with_levels(node)):
             if _same_levels(feature, other):
                 return self._reference(node.name, node.row)
@@ -106,7 +106,7 @@ class Resolver:
         code = find_level(feature.levels, value)
         if code is not None:
             return Constant(float(code))
-        written = quoted(value) if isinstance(value, str) else str(value).lower()
+        written = quoted_name(value) if isinstance(value, str) else str(value).lower()
         what = f"{feature.name!r} has no level {written}; {levels}"
         raise mistake(self.text, node.offset, what + did_you_mean(value, feature.levels))
 
@@ -186,7 +186,7 @@ class Resolver:
         schema = self.codec.schema
         if node.name in schema:
             return schema[node.name]
-        what = f"unknown feature {quoted(node.name)}; the features are {shown(schema.names)}."
+        what = f"unknown feature {quoted_name(node.name)}; the features are {quoted(schema.names)}."
         raise mistake(self.text, node.offset, what + did_you_mean(node.name, schema.names))
 
     def _feature_with_levels(self, node: Node) -> Ordinal | Categorical | None:
@@ -207,9 +207,8 @@ class Resolver:
             case FeatureName():
                 return f"{_source_text(node)}, which is {self._feature(node).kind}"
             case LevelName(value):
-                return (
-                    f"the level {quoted(value) if isinstance(value, str) else str(value).lower()}"
-                )
+                level = quoted_name(value) if isinstance(value, str) else str(value).lower()
+                return f"the level {level}"
             case _:
                 return "a number" if _is_number(node) else "a condition"
 
@@ -236,7 +235,7 @@ def _names_feature(node: Node) -> bool:
 
 def _source_text(node: FeatureName) -> str:
     plain = node.name.isidentifier()
-    return f"{node.row}.{node.name}" if plain else f"{node.row}[{quoted(node.name)}]"
+    return f"{node.row}.{node.name}" if plain else f"{node.row}[{quoted_name(node.name)}]"
 
 
 def _same_levels(left: Ordinal | Categorical, right: Ordinal | Categorical) -> bool:

@@ -55,14 +55,18 @@ class Token:
     def __str__(self) -> str:
         if self.kind == "end":
             return "the end"
-        return f"the text {quoted(self.text[1:-1])}" if self.kind == "quoted" else quoted(self.text)
+        return (
+            f"the text {quoted_name(self.text[1:-1])}"
+            if self.kind == "quoted"
+            else quoted_name(self.text)
+        )
 
     def is_sign(self, sign: str) -> bool:
         """Whether this is the given sign, and not a quoted one."""
         return self.kind == "sign" and self.text == sign
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name in quotes, cut where it would make a message unreadable."""
     return repr(
         name if len(name) <= _MAX_NAME_CHARACTERS else name[: _MAX_NAME_CHARACTERS - 1] + "…"
@@ -91,7 +95,7 @@ def tokenize(text: str) -> list[Token]:
             raise mistake(text, offset, _unreadable(text[offset]))
         kind = match.lastgroup
         if kind == "number" and (rest := _RUN.match(text, match.end())):
-            number = quoted(text[offset : rest.end()])
+            number = quoted_name(text[offset : rest.end()])
             raise mistake(text, offset, f"{number} is not a number; write 40000, 0.5 or 1e6.")
         if kind is not None and kind != "space":
             tokens.append(Token(kind, match[0], offset))
