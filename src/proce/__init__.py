@@ -5,7 +5,7 @@ The names below are loaded when first used, so that ``import proce`` stays quick
 
 from typing import TYPE_CHECKING
 
-from proce.lazy import load_on_first_use
+from proce.lazy import load_on_first_use as _load_on_first_use
 
 if TYPE_CHECKING:
     from proce.batch.cluster import explain_dask
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from proce.metrics import Evaluation, evaluate
     from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Rule, Schema
 else:  # a type checker would take every misspelt name for an object
-    __getattr__, __dir__ = load_on_first_use(__name__)
+    __getattr__, __dir__ = _load_on_first_use(__name__)
 
 __version__ = "0.1.0"
 
