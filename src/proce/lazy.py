@@ -15,6 +15,12 @@ def load_on_first_use(package: str) -> tuple[Callable[[str], object], Callable[[
     """
     module: Any = sys.modules[package]
     source = module.__loader__.get_source(package)
+    if source is None:
+        raise ImportError(
+            f"{package} cannot be imported without its source, which says where its names are."
+            " Install the package with its .py files; PyInstaller keeps them with"
+            " module_collection_mode={'proce': 'pyz+py'}."
+        )
     locations = {
         alias.name: str(statement.module)
         for block in ast.parse(source).body
