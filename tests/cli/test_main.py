@@ -35,14 +35,27 @@ def test_version_and_help_are_answered_on_stdout(capsys: pytest.CaptureFixture[s
     assert "demo" in capsys.readouterr().out
 
 
+def test_python_runs_the_package_as_the_command() -> None:
+    for words, code, told in ((["--version"], 0, f"proce {proce.__version__}"), (["dmeo"], 2, "")):
+        command = [sys.executable, "-m", "proce", *words]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (run.returncode, run.stdout.strip()) == (code, told), run.stderr
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 0
     assert "Usage: proce" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["demo", "--help"]])
-def test_help_imports_nothing_heavy(words: list[str]) -> None:
-    code = f"import sys; from proce.cli.main import main; main({words}); print(*sys.modules)"
+def test_help_imports_nothing_heavy() -> None:
+    words = [["--help"], ["--version"], ["demo", "--help"]]
+    code = f"""
+import sys
+from proce.cli.main import main
+for words in {words}:
+    main(words)
+print(*sys.modules)
+"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert HEAVY & {*run.stdout.splitlines()[-1].split()} == set()
 
