@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proce import __version__
-from proce.cli import demo_explainer, serve
+from proce.cli import demo, serve
 from proce.cli.main import main
 
 WRONG_REQUEST = 2
@@ -94,9 +94,9 @@ def test_the_demo_is_made_once(
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setenv("PROCE_CACHE", str(tmp_path))
-    monkeypatch.setattr(demo_explainer.subprocess, "run", make)
-    folder, rows = demo_explainer.demo_files()
-    assert demo_explainer.demo_files() == (folder, rows)
+    monkeypatch.setattr(demo.subprocess, "run", make)
+    folder, rows = demo.demo_files()
+    assert demo.demo_files() == (folder, rows)
     assert len(made) == 1
     assert folder.parent == rows.parent == tmp_path / f"demo-{__version__}"
     assert [path.name for path in tmp_path.iterdir()] == [f"demo-{__version__}"]

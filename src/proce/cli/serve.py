@@ -152,7 +152,7 @@ def _what_is_served(
 ) -> tuple[Path, Path | None, str]:
     """Return the folder of the explainer, the file of the rows and the title."""
     if demo:
-        from proce.cli.demo_explainer import demo_files
+        from proce.cli.demo import demo_files
 
         if folder is not None or rows is not None:
             raise FileError(
