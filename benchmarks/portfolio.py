@@ -25,10 +25,9 @@ import torch
 
 import proce
 from batch import PROCE, people
-from proce.batch.parallel.frame_rows import CountRows
-from proce.batch.parallel.running import PRELOADED
-from proce.batch.parallel.work import CallTerms, ExplainWork, SavedExplainer
-from proce.batch.pieces import Failed, Piece, PieceSettings, run_pieces
+from proce.batch.job import PRELOADED, CallTerms, ExplainWork, SavedExplainer
+from proce.batch.parallel import FrameLabels
+from proce.batch.pieces import Failed, Piece, PieceQueue, PieceSettings, run_in_workers
 from proce.classifier import fit_network
 from proce.processes.fork_server import ForkServer
 from proce.processes.pool import PoolSettings, WorkerPool
@@ -136,7 +135,7 @@ def growth(folder: Path, sizes: list[int]) -> None:
 def starts(folder: Path) -> None:
     """Measure what the first worker takes until it is ready, and each one after it."""
     saved = SavedExplainer(folder / "credit")
-    work = pickled(ExplainWork(saved, CallTerms({"target": 1}), CountRows()))
+    work = pickled(ExplainWork(saved, CallTerms({"target": 1}), FrameLabels()))
     began = time.monotonic()
     server = ForkServer((*PRELOADED, *saved.modules))
     print("\n| worker | seconds until it is ready | until its first row is explained |")
@@ -176,9 +175,8 @@ def faults(folder: Path, n_rows: int) -> None:
     rows = people(4096, seed=1)[0]
     explainer.explain(rows, target=1, n=1)
     start = time.monotonic()
-    with closing(
-        run_pieces(iter([Piece(0, rows)]), work, PieceSettings(2, preload=PRELOADED))
-    ) as e:
+    queue = PieceQueue(iter([Piece(0, rows)]), len(rows), n_workers=2)
+    with closing(run_in_workers(queue, work, PieceSettings(2, preload=PRELOADED))) as e:
         failed = [event.piece.first_row for event in e if isinstance(event, Failed)]
     seconds = time.monotonic() - start
     print(f"a row that kills its worker, of 4,096: found {failed} in {seconds:.1f} s")
@@ -192,17 +190,19 @@ def parent_of(process: int) -> int:
         return 0
 
 
-class KillsAt:
+class KillsAt(FrameLabels):
     """Gives explanations their positions, and dies where one of them is a given row."""
 
     def __init__(self, row: int) -> None:
         self.row = row
 
-    def __call__(self, result: proce.Explanations, _frame: object, first_row: int = 0) -> object:
+    def labelled(
+        self, result: proce.Explanations, table: object, first_row: int
+    ) -> proce.Explanations:
         """Count the rows, or die."""
         if first_row <= self.row < first_row + len(result):
             os.kill(os.getpid(), signal.SIGKILL)
-        return len(result)
+        return super().labelled(result, table, first_row)
 
 
 def main() -> None:

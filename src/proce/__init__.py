@@ -9,7 +9,7 @@ from proce.lazy import load_on_first_use as _load_on_first_use
 
 if TYPE_CHECKING:
     from proce.batch.cluster import explain_dask
-    from proce.batch.parallel.explain import explain_parallel
+    from proce.batch.parallel import explain_parallel
     from proce.causal import CausalGraph, DiscoveryWarning, StructuralCausalModel
     from proce.classifier import as_classifier
     from proce.datasets import Dataset, load_dataset

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from proce import Explanations, ProCE
+from proce.batch.job import CallTerms, GivenExplainer, Job
 from proce.batch.reading.rows import Rows
+from proce.batch.reading.source import Source
+from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import tally
 
 from .. import worlds
@@ -19,6 +23,20 @@ N_ROWS = 21
 def all_rows(rows: Rows) -> pa.Table:
     """Return the rows of all chunks as one table."""
     return pa.concat_tables(chunk.table for chunk in rows.chunks()).combine_chunks()
+
+
+def rows_of(explainer: ProCE, path: Path, id_name: str | None = None) -> Rows:
+    """Return the rows of a source in chunks of 8, read 5 at a time."""
+    types = TypedColumns.of(explainer.fitted_.codec)
+    return Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name=id_name)
+
+
+def job_of(explainer: ProCE, rows: Rows, **more: Any) -> Job:
+    """Return a job that leads rows to the class 1, in this process if nothing else is said."""
+    options = {"target": 1, "keep_front": False}
+    like = explainer.explain(next(rows.chunks()).table[:0], **options)
+    call = CallTerms(options, like.provenance.options)
+    return Job(rows, GivenExplainer(explainer), call, like, **more)
 
 
 @pytest.fixture(scope="session")

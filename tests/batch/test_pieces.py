@@ -3,14 +3,22 @@
 import os
 import random
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from proce.batch.pieces import Done, Failed, Piece, PieceSettings, PieceWork, run_pieces
+from proce.batch.pieces import (
+    Done,
+    Failed,
+    Piece,
+    PieceQueue,
+    PieceSettings,
+    PieceWork,
+    run_in_workers,
+)
 from proce.errors import ModelError, WorkerError
 from proce.processes.worker import pickled
 
@@ -20,12 +28,23 @@ ROOT = Path(__file__).parents[2]
 TWO = PieceSettings(2, preload=("pandas", "proce.batch.pieces"))
 
 
+def run_pieces(
+    pieces: Iterator[Piece],
+    initialiser: bytes,
+    settings: PieceSettings,
+    n_rows: int = 100,
+    **more: Any,
+) -> Generator[Done | Failed]:
+    queue = PieceQueue(pieces, n_rows, n_workers=settings.n_workers)
+    return run_in_workers(queue, initialiser, settings, **more)
+
+
 def run(
     work: Callable[[], PieceWork], n_rows: int = 100, size: int = 10, settings: PieceSettings = TWO
 ) -> list[int]:
     """Return the squares of all rows, and -1 for rows that failed; the order is checked."""
     results: list[int] = []
-    with closing(run_pieces(pieces(n_rows, size), pickled(work), settings)) as events:
+    with closing(run_pieces(pieces(n_rows, size), pickled(work), settings, n_rows)) as events:
         for event in events:
             assert event.piece.first_row == len(results)
             results += event.value if isinstance(event, Done) else [-1]
@@ -84,11 +103,12 @@ def test_any_other_error_ends_the_run_as_it_is() -> None:
 
 
 def test_a_model_that_fails_everywhere_is_given_up() -> None:
-    settings = PieceSettings(2, max_failed=5)
-    with pytest.raises(ModelError, match=r"fails on 6 of 6 rows.*cannot square"):
-        run(Squares(raises=tuple(range(100))), settings=settings)
-    some = tuple(range(1, 100, 5))
-    assert run(Squares(raises=some), settings=settings) == squares(100, some)
+    for n_rows, words in ((100, r"fails on 32 of 32 rows.*cannot square"), (3, "on 3 of 3 rows")):
+        events = run_pieces(
+            pieces(n_rows, 10), pickled(Squares(raises=tuple(range(n_rows)))), TWO, n_rows
+        )
+        with pytest.raises(ModelError, match=words), closing(events):
+            list(events)
 
 
 def test_workers_that_never_begin_are_given_up() -> None:
@@ -217,13 +237,3 @@ def _is_running(process: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
-
-
-def _wait_for(condition: object, seconds: float = 30) -> object:
-    """Return what a condition says once it is true."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := condition():  # type: ignore[operator]
-            return value
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")

@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from proce import CausalGraph
+from proce import CausalGraph, Explanations, ProCE
 from proce.classifier.saved import write_model
 from proce.cli.main import main
 
@@ -62,6 +63,25 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(desk)
     monkeypatch.delenv("PROCE_DEBUG", raising=False)
     return desk
+
+
+@contextmanager
+def interrupted_at(call: int) -> Iterator[list[int]]:
+    """Press Ctrl-C at a call of ``explain``, the first of which is 1; yield how many rows each had.
+
+    Calls on no rows, which only tell what a result looks like, do not count.
+    """
+    explain, asked = ProCE.explain, list[int]()
+
+    def count(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        asked.extend([len(rows)] * bool(len(rows)))
+        if len(rows) and len(asked) == call:
+            raise KeyboardInterrupt
+        return explain(self, rows, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ProCE, "explain", count)
+        yield asked
 
 
 @pytest.fixture

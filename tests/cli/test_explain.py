@@ -2,17 +2,14 @@
 
 import json
 from collections import Counter
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
-from proce.batch.parts.summary import Summary
-from proce.batch.reading.rows import Rows
+from proce.batch.tables import Summary
 from proce.cli.explaining.output import JobSummary, show_summary
 from proce.cli.main import main
 
@@ -55,8 +52,13 @@ def test_a_file_gets_the_answers_of_the_library(
 def test_without_a_file_csv_goes_to_stdout(
     at_desk: Path, expected: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Nothing is drawn, and how many rows ended how is one line on stderr."""
     assert main(EXPLAIN) == 0
-    assert capsys.readouterr().out == expected.to_csv(index=False)
+    shown = capsys.readouterr()
+    assert shown.out == expected.to_csv(index=False)
+    assert "40 rows: " in shown.err
+    assert "\x1b" not in shown.out + shown.err
+    assert shown.err.count("\n") == 1
 
 
 def test_options_reach_the_search(at_desk: Path, tmp_path: Path) -> None:
@@ -141,41 +143,6 @@ def test_rows_without_a_counterfactual_are_exit_code_1(
     assert "Row 0: No change was found for which the model says yes." in shown
     assert "not found" in shown
     assert (tmp_path / "r.csv").read_text().startswith("row,rank,age,")
-
-
-def test_an_interrupted_run_goes_on(
-    at_desk: Path,
-    expected: pd.DataFrame,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(Rows, "checked", partial(Rows.checked, chunk_rows=16))
-    explain, calls = ProCE.explain, []
-
-    def interrupted_at_third_chunk(*arguments: Any, **options: Any) -> Explanations:
-        calls.append(options)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return explain(*arguments, **options)
-
-    words = [*EXPLAIN, "--out", str(tmp_path / "r.csv")]
-    with monkeypatch.context() as patched:
-        patched.setattr(ProCE, "explain", interrupted_at_third_chunk)
-        assert main(words) == 130
-    assert "interrupted after 32 of 40 rows; they are kept in" in capsys.readouterr().err
-    assert not (tmp_path / "r.csv").exists()
-
-    receipts = tmp_path / "receipts"
-    for more in (["--max-changes", "1"], ["--receipts", str(receipts)]):
-        assert main([*words, *more]) == 2
-        assert "--restart" in capsys.readouterr().err
-    receipts.rmdir()  # no receipts of some rows only
-
-    assert main(words) == 0
-    assert "Going on after 32 of 40 rows" in capsys.readouterr().err
-    assert_frame_equal(pd.read_csv(tmp_path / "r.csv"), expected.reset_index(drop=True))
-    assert {path.name for path in tmp_path.iterdir()} == {"r.csv"}
 
 
 def test_a_receipt_is_written_for_every_row_and_holds(

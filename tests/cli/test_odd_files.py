@@ -48,15 +48,10 @@ def quoted(text: str) -> str:
 
 
 DRESSES: dict[str, Callable[[str], bytes]] = {
-    "byte order mark": lambda text: text.encode("utf-8-sig"),
-    "UTF-16 with a mark": lambda text: text.encode("utf-16"),
-    "UTF-16 BE with a mark": lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
-    "UTF-16 LE": lambda text: text.encode("utf-16-le"),
-    "UTF-16 BE": lambda text: text.encode("utf-16-be"),
-    "CRLF": lambda text: text.replace("\n", "\r\n").encode(),
-    "CR": lambda text: text.replace("\n", "\r").encode(),
-    "no last line end": lambda text: text.rstrip("\n").encode(),
-    "semicolons": lambda text: text.replace(",", ";").encode(),
+    "UTF-16 and semicolons": lambda text: text.replace(",", ";").encode("utf-16"),
+    "UTF-16 BE, CRLF, no last line end": lambda text: (
+        text.rstrip("\n").replace("\n", "\r\n").encode("utf-16-be")
+    ),
     "quotes": lambda text: b"\xef\xbb\xbf" + quoted(text.rstrip("\n")).encode("utf-8"),
     "separators at the end": lambda text: text.replace("\n", ",,\n").encode(),
     "cells of lines": lambda text: "".join(
@@ -129,14 +124,6 @@ def spoilt(text: str, row: int, old: str, new: str) -> str:
     ("spoil", "words"),
     [
         (lambda text: spoilt(text, 3, ",", ",,"), "rows.csv', line 5: 9 cells, where the header"),
-        (lambda text: text + "31,2\n", "rows.csv', line 8: 2 cells, where the header has 5"),
-        (lambda text: text + '31,2,3,none,"owns\n', "rows.csv', line 8: a quote is opened in this"),
-        (lambda text: text.replace("debt", "age", 1), "rows.csv' has the column 'age' twice"),
-        (lambda text: text.replace("debt", "depth", 1), "rows.csv' lacks the column 'debt'"),
-        (
-            lambda text: text + "31,2,3,none,\0\n",
-            "rows.csv' is not csv: it is not text",
-        ),
         (lambda text: text + "31,2,3,nine,owns\n", "feature 'school': row 6 (the first is 0) has"),
         (lambda text: text + "31,two,3,none,owns\n", "'savings': row 6 (the first is 0) is 'two'"),
     ],
@@ -161,15 +148,6 @@ def test_a_broken_csv_file_is_refused_by_its_place(
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (
-            lambda file: file.write_bytes(file.read_bytes()[:-9]),
-            "part-1.parquet' cannot be read",
-        ),
-        (lambda file: file.write_bytes(b""), "part-1.parquet' is empty"),
-        (
-            lambda file: pd.read_parquet(file).drop(columns="debt").to_parquet(file),
-            "part-1.parquet' lacks the column 'debt'",
-        ),
         (
             lambda file: pd.read_parquet(file).astype({"debt": str}).to_parquet(file),
             "part-1.parquet: feature 'debt': the file holds values of type",

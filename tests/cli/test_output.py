@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from proce.batch.parts.summary import Summary
+from proce.batch.tables import Summary
 from proce.cli.explaining.output import JobSummary, exit_code, show_summary
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.words.values import row_label

@@ -59,15 +59,6 @@ def test_the_demo_explains_an_applicant_and_writes_a_page(run: Run, tmp_path: Pa
     assert names == {"explanation.json", "counterfactuals.csv", "report.html"}
 
 
-def test_a_pipe_gets_csv_and_nothing_is_drawn(run: Run) -> None:
-    done = run(*EXPLAIN)
-    assert done.returncode == 0
-    assert done.stdout.startswith("row,rank,age,savings,debt,school,home\n")
-    assert "\x1b" not in done.stdout + done.stderr
-    assert "40 rows: " in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 def test_a_terminal_gets_bars_with_the_time_left_and_a_table_that_fits(desk: Path) -> None:
     shown = at_terminal(desk, [*EXPLAIN, "--vary", "savings,school"], columns=72)
     assert "search" in shown

@@ -15,6 +15,8 @@ from proce import Explanations, ProCE
 from proce.batch.reading.rows import Rows
 from proce.cli.main import main
 
+from .conftest import interrupted_at
+
 EXPLAIN = ["explain", "credit", "named.csv", "--target", "yes", "--range", "savings=0:50"]
 EXPLAIN += ["--vary", "savings"]
 IDS = ["--id", "customer"]
@@ -99,22 +101,19 @@ def test_a_result_goes_on_with_other_chunks_and_is_the_same(
 ) -> None:
     """JSON has the fronts of all rows too, as if they had been explained at once."""
     assert main([*EXPLAIN, *IDS, "--out", str(tmp_path / f"whole-{out}")]) == 1
-    explain, asked = ProCE.explain, []
-
-    def explain_two_chunks(self: ProCE, rows: Any, **options: Any) -> Explanations:
-        asked.append(len(rows))
-        if len(asked) == 3:
-            raise KeyboardInterrupt
-        return explain(self, rows, **options)
-
-    monkeypatch.setattr(ProCE, "explain", explain_two_chunks)
-    in_chunks(8, monkeypatch)
     words = [*EXPLAIN, *IDS, "--out", str(tmp_path / out), "--outcomes", str(tmp_path / "o.csv")]
-    assert main(words) == 130
-    assert "interrupted after 16 of 40 rows; they are kept in" in capsys.readouterr().err
-    assert not (tmp_path / out).exists()
-    in_chunks(10, monkeypatch)
-    assert main(words) == 1
+    with interrupted_at(3) as asked:
+        in_chunks(8, monkeypatch)
+        assert main(words) == 130
+        assert "interrupted after 16 of 40 rows; they are kept in" in capsys.readouterr().err
+        assert not (tmp_path / out).exists()
+        receipts = tmp_path / "receipts"
+        for more in (["--max-changes", "1"], ["--receipts", str(receipts)]):
+            assert main([*words, *more]) == 2
+            assert "--restart" in capsys.readouterr().err
+        receipts.rmdir()  # no receipts of some rows only
+        in_chunks(10, monkeypatch)
+        assert main(words) == 1
     assert "Going on after 16 of 40 rows" in capsys.readouterr().err
     assert asked == [8, 8, 8, 4, 10, 10]
     assert records(tmp_path / out) == records(tmp_path / f"whole-{out}")
@@ -132,16 +131,7 @@ def test_workers_take_up_what_one_process_has_done_after_a_full_disk_of_their_ow
     assert main([*EXPLAIN, *IDS, "--out", str(tmp_path / "whole.csv")]) == 1
     in_chunks(16, monkeypatch)
     words = [*EXPLAIN, *IDS, "--out", str(tmp_path / "r.csv")]
-    explain, asked = ProCE.explain, []
-
-    def explain_one_chunk(self: ProCE, rows: Any, **options: Any) -> Explanations:
-        asked.append(len(rows))
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return explain(self, rows, **options)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(ProCE, "explain", explain_one_chunk)
+    with interrupted_at(2):
         assert main(words) == 130
     usual = getrlimit(RLIMIT_FSIZE)
     setrlimit(RLIMIT_FSIZE, (16, usual[1]))
@@ -194,7 +184,8 @@ def test_a_file_that_may_not_grow_is_named_in_one_line(
 
     def fill_disk(self: ProCE, rows: Any, **options: Any) -> Explanations:
         result = explain(self, rows, **options)
-        setrlimit(RLIMIT_FSIZE, (16, usual[1]))
+        if len(rows):
+            setrlimit(RLIMIT_FSIZE, (16, usual[1]))
         return result
 
     monkeypatch.setattr(ProCE, "explain", fill_disk)
@@ -244,7 +235,8 @@ def test_what_somebody_puts_into_our_folder_stays_with_a_note(
     folder, explain = tmp_path / "r.csv.parts", ProCE.explain
 
     def keep_something(self: ProCE, rows: Any, **options: Any) -> Explanations:
-        (folder / "thesis.tex").write_text("mine")
+        if len(rows):
+            (folder / "thesis.tex").write_text("mine")
         return explain(self, rows, **options)
 
     monkeypatch.setattr(ProCE, "explain", keep_something)

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 
 import pandas as pd
 import pytest
@@ -16,7 +17,6 @@ from pandas.testing import assert_frame_equal
 from proce.cli.main import main
 
 PROCE = str(Path(sys.executable).with_name("proce"))
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,9 @@ def many(desk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(desk: Path, many: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what one process writes."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    command = [PROCE, *words(many, folder)]
-    assert subprocess.run(command, cwd=desk, timeout=300, stderr=subprocess.PIPE).returncode == 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(desk)
+        assert main(words(many, folder)) == 0
     return folder
 
 
@@ -99,6 +100,44 @@ def killed_at_random(desk: Path, many: Path, folder: Path, seed: int) -> int:
     return n_killed
 
 
+def forkers() -> list[int]:
+    """Return the processes that fork workers for this one."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            words = (status.parent / "cmdline").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if parent == os.getpid() and "proce.processes.fork_server" in words:
+            found.append(int(status.parent.name))
+    return found
+
+
+def test_the_process_that_forks_workers_may_be_killed_at_any_time(
+    at_desk: Path, many: Path, undisturbed: Path, tmp_path: Path
+) -> None:
+    """Once as it starts, and its successor when the first rows are kept."""
+    others, killed, is_over = set(forkers()), list[int](), Event()
+
+    def kill() -> None:
+        while not is_over.wait(0.01) and len(killed) < 2:
+            if not killed or list(tmp_path.glob("out.csv.parts/*.outcomes.parquet")):
+                for process in {*forkers()} - {*others, *killed}:
+                    os.kill(process, signal.SIGKILL)
+                    killed.append(process)
+
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        assert main(words(many, tmp_path, "--workers", "2")) == 0
+    finally:
+        is_over.set()
+        killer.join()
+    assert len(killed) == 2
+    assert_same(tmp_path, undisturbed)
+
+
 def test_workers_write_what_one_process_writes(at_desk: Path, tmp_path: Path) -> None:
     rows = pd.read_csv("new.csv").head(12).assign(customer=[f"{row:05}" for row in range(12)])
     rows.to_csv(tmp_path / "rows.csv", index=False)
@@ -149,13 +188,13 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_done(
 
 @pytest.mark.slow
 def test_a_pipe_gets_the_rows_in_order_and_receipts_are_written(
-    run: Run, desk: Path, tmp_path: Path
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ("explain", "credit", "new.csv", "--target", "yes", "-n", "1")
-    alone = run(*given)
+    given = ["explain", "credit", "new.csv", "--target", "yes", "-n", "1"]
+    assert main(given) == 0
+    alone = capsys.readouterr()
     receipts = tmp_path / "receipts"
-    together = run(*given, "--workers", "2", "--receipts", receipts)
-    assert together.stdout == alone.stdout
-    assert together.stderr == alone.stderr
+    assert main([*given, "--workers", "2", "--receipts", str(receipts)]) == 0
+    assert capsys.readouterr() == alone
     assert len(list(receipts.iterdir())) == 40
-    assert run("verify", receipts, "--model", "credit").returncode == 0
+    assert main(["verify", str(receipts), "--model", "credit"]) == 0

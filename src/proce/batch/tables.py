@@ -1,19 +1,66 @@
 """The explanations of some rows as tables and counts, as they are kept in files."""
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from proce.batch.reading.file_types import FileType
 from proce.explanation import Explanations
 from proce.explanation.words.certainty import count_less_robust, count_unsure
 from proce.explanation.words.values import row_label
+from proce.schema.records import StrictRecord
+
+MAX_REASONS = 3  # rows without a counterfactual whose reason is told
+
+
+class _SummaryRecord(StrictRecord):
+    tally: dict[str, int]
+    doubts: dict[str, int]
+    reasons: list[str]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many rows ended how."""
+
+    tally: Counter[str] = field(default_factory=Counter)  # how many rows have each outcome
+    # for how many the recommended counterfactual is not robust, or unsure
+    doubts: Counter[str] = field(default_factory=Counter)
+    reasons: tuple[str, ...] = ()  # why the first rows that have no counterfactual have none
+
+    @classmethod
+    def of(cls, result: Explanations) -> "Summary":
+        """Sum up the explanations of some rows."""
+        return cls(tally(result), doubts(result), tuple(reasons(result, MAX_REASONS)))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Summary":
+        """Read a summary, or raise ``ValueError``."""
+        record = _SummaryRecord.model_validate_json(text)
+        return cls(Counter(record.tally), Counter(record.doubts), tuple(record.reasons))
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text."""
+        record = _SummaryRecord(
+            tally=dict(self.tally), doubts=dict(self.doubts), reasons=list(self.reasons)
+        )
+        return record.model_dump_json()
+
+    def __add__(self, later: "Summary") -> "Summary":
+        return Summary(
+            self.tally + later.tally,
+            self.doubts + later.doubts,
+            (self.reasons + later.reasons)[:MAX_REASONS],
+        )
 
 
 def tally(result: Explanations) -> Counter[str]:
@@ -86,3 +133,28 @@ def _with_ids(table: pa.Table, labels: Any) -> pa.Table:
     name = str(labels.name)
     names = [f"_{own}" if own == name else own for own in table.column_names]
     return table.rename_columns(names).add_column(0, name, pa.Array.from_pandas(labels))
+
+
+@contextmanager
+def table_writer(
+    path: Path, suffix: str, schema: pa.Schema
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that appends a table to a file."""
+    if suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            stream.write(csv_text(schema.empty_table(), header=True))
+
+            def append(table: pa.Table) -> None:
+                stream.write(csv_text(table.cast(schema), header=False))
+
+            yield append
+        return
+    with path.open("wb") as file, pq.ParquetWriter(file, schema) as writer:
+        yield lambda table: writer.write_table(table.cast(schema))
+
+
+def csv_text(table: pa.Table, *, header: bool) -> str:
+    """Return a table as csv, with an empty cell for a missing value."""
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    text: str = frame.to_csv(index=False, header=header, lineterminator="\n")
+    return text

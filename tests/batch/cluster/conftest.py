@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce import ProCE
-from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 from proce.batch.cluster.plan import FolderRequest
 
 from ... import worlds
@@ -66,7 +66,7 @@ def folder_of(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def parcel(banker: ProCE) -> Parcel:
+def payload(banker: ProCE) -> ExplainerPayload:
     return pack(banker)
 
 

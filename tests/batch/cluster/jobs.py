@@ -11,7 +11,7 @@ import pytest
 from distributed import Client
 
 from proce import ProCE
-from proce.batch.cluster.parcel import Parcel
+from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.plan import FolderRequest, Plan, plan_run
 from proce.batch.cluster.run import RunProgress, RunSummary, run_plan
 
@@ -21,8 +21,8 @@ FolderOf = Callable[..., Path]
 OPTIONS = {"target": 1, "n": 1, "keep_front": False, "vary": ["savings", "debt"]}
 
 
-def run(parcel: Parcel, request: FolderRequest, client: Client) -> RunSummary:
-    return run_plan(plan_run(parcel, request), client)
+def run(payload: ExplainerPayload, request: FolderRequest, client: Client) -> RunSummary:
+    return run_plan(plan_run(payload, request), client)
 
 
 def interrupt(plan: Plan, client: Client) -> None:

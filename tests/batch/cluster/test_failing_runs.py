@@ -14,8 +14,8 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.batch.cluster import store, task
+from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 from proce.batch.cluster.outputs import MARKER
-from proce.batch.cluster.parcel import Parcel, pack
 from proce.batch.cluster.plan import Plan, plan_run
 from proce.batch.cluster.run import run_plan
 from proce.errors import FileError, WorkerError
@@ -72,13 +72,13 @@ def test_a_model_that_always_breaks_is_given_up(
     plan = plan_run(fragile, request_of(folder_of(a=worlds.people(6, seed=1))))
     model.worn = True
     summary = run_plan(plan, client)
-    assert "failed on all of the 6 rows" in summary.failures["a.parquet"]
+    assert "fails on 6 of 6 rows" in summary.failures["a.parquet"]
     assert "too much for this age" in summary.failures["a.parquet"]
     assert not parts(plan.assignment.out.url)
 
 
 def test_a_folder_of_somebody_else_is_refused(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(a=worlds.people(3, seed=1))
     request = request_of(rows)
@@ -87,53 +87,53 @@ def test_a_folder_of_somebody_else_is_refused(
     (out / "notes.txt").write_text("mine")
     for restart in (False, True):
         with pytest.raises(FileError, match=r"holds 'notes.txt' and no _proce.json"):
-            plan_run(parcel, replace(request, restart=restart))
+            plan_run(payload, replace(request, restart=restart))
     (out / MARKER).write_text("{}")
     with pytest.raises(FileError, match=r"no _proce.json of a run of ours"):
-        plan_run(parcel, request)
+        plan_run(payload, request)
     assert (out / "notes.txt").read_text() == "mine"
 
 
 def test_parts_of_another_run_are_refused_until_they_are_discarded(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(a=worlds.people(3, seed=1))
     request = request_of(rows)
-    interrupt(plan_run(parcel, request), client)
+    interrupt(plan_run(payload, request), client)
     other = replace(request, options={**OPTIONS, "n": 2})
     with pytest.raises(FileError, match=r"another run \(options differ\).*--restart"):
-        plan_run(parcel, other)
+        plan_run(payload, other)
     (Path(request.out) / "kept.txt").write_text("mine")
     for restart in (False, True):
         with pytest.raises(FileError, match=r"holds 'kept.txt', which no run of ours writes"):
-            plan_run(parcel, replace(other, restart=restart))
+            plan_run(payload, replace(other, restart=restart))
     (Path(request.out) / "kept.txt").unlink()
-    interrupt(plan_run(parcel, replace(other, restart=True)), client)
+    interrupt(plan_run(payload, replace(other, restart=True)), client)
     assert lines(request.out)["rank"].max() == 2
     folder_of(a=worlds.people(4, seed=5))
     with pytest.raises(FileError, match=r"whose rows have changed since .* with --restart"):
-        run(parcel, other, client)
+        run(payload, other, client)
 
 
 def test_rows_and_results_are_kept_apart(
-    parcel: Parcel, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(a=worlds.people(3, seed=1))
     for out in (rows, rows / "out", rows.parent):
         with pytest.raises(FileError, match="or lies among them"):
-            plan_run(parcel, request_of(rows, out=str(out)))
+            plan_run(payload, request_of(rows, out=str(out)))
     with pytest.raises(FileError, match="give each a folder"):
-        plan_run(parcel, request_of(rows, outcomes=request_of("").out))
+        plan_run(payload, request_of(rows, outcomes=request_of("").out))
 
 
 def test_a_store_behind_a_url_will_do(
-    banker: ProCE, parcel: Parcel, client: Client, request_of: Any
+    banker: ProCE, payload: ExplainerPayload, client: Client, request_of: Any
 ) -> None:
     store, frame = fsspec.filesystem("memory"), customers(9, 1)
     store.pipe_file("/bank/rows/a.parquet", frame.to_parquet(index=False))
     try:
         request = request_of("memory://bank/rows", out="memory://bank/out")
-        run(parcel, request, client)
+        run(payload, request, client)
         names = [name for name in store.ls("/bank/out", detail=False) if "part-" in name]
         tables = [pq.read_table(pa.BufferReader(store.cat_file(name))) for name in sorted(names)]
     finally:
@@ -144,14 +144,14 @@ def test_a_store_behind_a_url_will_do(
 
 
 def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
-    parcel: Parcel,
+    payload: ExplainerPayload,
     client: Client,
     folder_of: FolderOf,
     request_of: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request = request_of(folder_of(a=worlds.people(9, seed=1)), piece_rows=3)
-    plan = plan_run(parcel, request)
+    plan = plan_run(payload, request)
     write = store._write_draft
 
     def full(files: Any, draft: str, content: bytes) -> None:
@@ -167,29 +167,29 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
     assert not list(Path(request.out).glob(".*"))
     assert all(pq.read_table(part) is not None for part in parts(request.out))
     monkeypatch.setattr(store, "_write_draft", write)
-    assert run(parcel, request, client).rows.tally.total() == 9
+    assert run(payload, request, client).rows.tally.total() == 9
 
 
 def test_an_interrupted_run_keeps_its_parts_and_goes_on(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     request = request_of(folder_of(a=worlds.people(18, seed=1)), piece_rows=3)
-    interrupt(plan_run(parcel, request), client)
+    interrupt(plan_run(payload, request), client)
     assert 1 <= len(parts(request.out)) < 6
-    summary = run(parcel, request, client)
+    summary = run(payload, request, client)
     assert summary.n_done_before >= 3
     assert summary.rows.tally.total() == 18
     assert len(parts(request.out)) == 6
 
 
 def test_a_worker_of_another_version_is_refused(
-    parcel: Parcel,
+    payload: ExplainerPayload,
     client: Client,
     folder_of: FolderOf,
     request_of: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plan: Plan = plan_run(parcel, request_of(folder_of(a=worlds.people(3, seed=1))))
+    plan: Plan = plan_run(payload, request_of(folder_of(a=worlds.people(3, seed=1))))
     monkeypatch.setattr(task, "own_version", lambda: "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has proce 0.0.1"):
-        task.explain_piece(plan.parcel, plan.assignment, plan.pieces[0])
+        task.explain_piece(plan.payload, plan.assignment, plan.pieces[0])

@@ -23,7 +23,7 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.batch.cluster.connection import connect
-from proce.batch.cluster.parcel import pack
+from proce.batch.cluster.explainer_payload import pack
 from proce.batch.cluster.plan import FolderRequest, plan_run
 from proce.batch.cluster.run import run_plan
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from distributed.scheduler import KilledWorker
 
+from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.futures import run_tasks
 from proce.batch.cluster.inputs import FileSlice
-from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.task import PieceReport
 from proce.errors import WorkerError
 
@@ -80,7 +80,7 @@ class Cluster:
 
 
 def run(cluster: Cluster, **options: Any) -> dict[str, PieceReport]:
-    ended = run_tasks(cluster, Parcel("sum", None), None, PIECES, **options)  # type: ignore[arg-type]
+    ended = run_tasks(cluster, ExplainerPayload("sum", None), None, PIECES, **options)  # type: ignore[arg-type]
     return {piece.part: report for piece, report in ended}
 
 
@@ -96,7 +96,7 @@ def test_every_piece_ends_once() -> None:
 
 def test_no_more_are_in_flight_than_the_threads_need() -> None:
     cluster = Cluster(n_threads=3)
-    ended = run_tasks(cluster, Parcel("sum", None), None, PIECES)  # type: ignore[arg-type]
+    ended = run_tasks(cluster, ExplainerPayload("sum", None), None, PIECES)  # type: ignore[arg-type]
     next(ended)
     assert len(cluster.sent) == 6
     ended.close()

@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 
 import proce
 from proce import ProCE, explain_dask
-from proce.batch.cluster import extra, parcel
+from proce.batch.cluster import connection, explainer_payload
 from proce.batch.cluster.lazy import conform
 from proce.errors import (
     MissingExtraError,
@@ -130,9 +130,9 @@ def test_an_explainer_is_loaded_once_in_a_process(
     clerk: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = []
-    load = parcel._load
-    monkeypatch.setattr(parcel, "_load", lambda files: loaded.append(1) or load(files))
-    monkeypatch.setattr(parcel, "_opened", {})
+    load = explainer_payload._load
+    monkeypatch.setattr(explainer_payload, "_load", lambda files: loaded.append(1) or load(files))
+    monkeypatch.setattr(explainer_payload, "_opened", {})
     ddf = dd.from_pandas(labelled(2), npartitions=2)
     lazy = explain_dask(str(clerk), ddf, target="yes", n=1)
     lazy.compute(scheduler=client)
@@ -144,10 +144,10 @@ def test_a_saved_explainer_travels_as_files_and_a_function_as_an_object(
     banker: ProCE, clerk: Path
 ) -> None:
     loaded = ProCE.load(clerk)
-    assert parcel.pack(loaded).files is not None
-    assert parcel.pack(banker).files is None
+    assert explainer_payload.pack(loaded).files is not None
+    assert explainer_payload.pack(banker).files is None
     with_models = ProCE.load(clerk).set_params(models=[loaded.model])
-    assert parcel.pack(with_models).files is None  # a folder would not hold the list
+    assert explainer_payload.pack(with_models).files is None  # a folder would not hold the list
 
 
 def test_what_cannot_be_sent_is_refused() -> None:
@@ -155,10 +155,10 @@ def test_what_cannot_be_sent_is_refused() -> None:
         lock.acquire(blocking=False)
         return worlds.bank(frame)
 
-    lock = parcel.threading.Lock()
+    lock = explainer_payload.threading.Lock()
     explainer = ProCE(model, settings=worlds.TINY).fit(worlds.people(200))
     with pytest.raises(ModelError, match="cannot be sent to other processes"):
-        parcel.pack(explainer)
+        explainer_payload.pack(explainer)
 
 
 def test_wrong_requests_are_refused_at_once(banker: ProCE, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_wrong_requests_are_refused_at_once(banker: ProCE, tmp_path: Path) -> No
 
 
 def test_without_dask_the_extra_is_named(banker: ProCE, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    monkeypatch.setattr(connection, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'proce\[batch\]'"):
         proce.explain_dask(banker, None)
 
@@ -187,8 +187,8 @@ def test_without_dask_the_extra_is_named(banker: ProCE, monkeypatch: pytest.Monk
 def test_what_is_typical_is_learned_once_and_travels_along(
     clerk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taught = parcel.pack(clerk).with_looks()
-    monkeypatch.setattr(parcel, "_opened", {})
+    taught = explainer_payload.pack(clerk).with_looks()
+    monkeypatch.setattr(explainer_payload, "_opened", {})
     fitted = taught.open().fitted_
     assert fitted.looks.knows({0, 1})
-    assert taught.sha256 == parcel.pack(clerk).sha256
+    assert taught.sha256 == explainer_payload.pack(clerk).sha256

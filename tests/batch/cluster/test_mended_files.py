@@ -9,7 +9,7 @@ import pytest
 from distributed import Client
 
 from proce import ProCE
-from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 
 from ... import worlds
 from .jobs import FolderOf, lines, parts, run
@@ -18,7 +18,7 @@ OPTIONS = {"target": 1, "n": 1, "keep_front": False}
 
 
 @pytest.fixture(scope="module")
-def loans() -> Parcel:
+def loans() -> ExplainerPayload:
     return pack(ProCE(worlds.lender, settings=worlds.TINY).fit(worlds.applicants()))
 
 
@@ -27,7 +27,7 @@ def damage(path: Path) -> None:
 
 
 def test_numbers_of_64_bits_beside_parts_of_32_are_named(
-    loans: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    loans: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     wide = worlds.applicants(4, seed=1)
     narrow = wide.astype({"income": "float32"})
@@ -48,7 +48,7 @@ def test_numbers_of_64_bits_beside_parts_of_32_are_named(
 
 
 def test_a_file_that_can_no_longer_be_read_does_not_change_the_others(
-    loans: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    loans: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     wide = worlds.applicants(4, seed=1)
     narrow = wide.astype({"income": "float32"})
@@ -66,17 +66,17 @@ def test_a_file_that_can_no_longer_be_read_does_not_change_the_others(
 
 
 def test_ids_that_do_not_fit_the_parts_are_named(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     whole = worlds.people(2).assign(key=[1, 2])
     rows = folder_of(a=whole, b=whole, c=whole)
     for name in "bc":
         damage(rows / f"{name}.parquet")
     request = request_of(rows, id_name="key")
-    run(parcel, request, client)
+    run(payload, request, client)
     folder_of(b=whole.assign(key=["x", "y"]), c=whole.assign(key=["x", "y"]))
-    summary = run(parcel, request, client)
+    summary = run(payload, request, client)
     assert set(summary.failures) == {"b.parquet", "c.parquet"}
     assert "its ids are string" in summary.failures["b.parquet"]
     folder_of(b=whole, c=whole)
-    assert not run(parcel, request, client).failures
+    assert not run(payload, request, client).failures

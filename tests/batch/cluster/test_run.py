@@ -12,8 +12,8 @@ from distributed import Client
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE
+from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 from proce.batch.cluster.outputs import MARKER
-from proce.batch.cluster.parcel import Parcel, pack
 from proce.batch.cluster.plan import plan_run
 from proce.batch.cluster.run import RunProgress, run_plan
 from proce.errors import FileError, SearchError
@@ -23,7 +23,7 @@ from .jobs import FolderOf, customers, in_one_process, lines, parts, run
 
 
 def test_every_row_is_there_once_with_the_values_of_one_process(
-    banker: ProCE, parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    banker: ProCE, payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     frames = {"a": customers(11, 1), "b": customers(0, 2), "c": customers(8, 3)}
     outcomes = Path(request_of("").out).with_name("outcomes")
@@ -31,7 +31,7 @@ def test_every_row_is_there_once_with_the_values_of_one_process(
         folder_of(**frames), outcomes=str(outcomes), id_name="customer", chunk_rows=3
     )
     told: list[RunProgress] = []
-    summary = run_plan(plan_run(parcel, request), client, told.append)
+    summary = run_plan(plan_run(payload, request), client, told.append)
     assert summary.rows.tally.total() == 19
     assert not summary.failures
     assert [each.done for each in told] == sorted(each.done for each in told)
@@ -54,7 +54,7 @@ def test_every_row_is_there_once_with_the_values_of_one_process(
 
 
 def test_all_parts_have_the_same_columns_whatever_their_file_has(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     """Another order, narrower numbers, a dictionary, and nobody for whom something is found."""
     narrow = worlds.people(6, seed=1).astype({"age": "int8", "debt": "float32"})
@@ -62,7 +62,7 @@ def test_all_parts_have_the_same_columns_whatever_their_file_has(
     rich = worlds.people(4, seed=2).assign(savings=100, debt=0)
     rows = folder_of(a=worlds.people(6, seed=1), b=narrow, c=rich, d=worlds.people(0))
     request = request_of(rows)
-    run(parcel, request, client)
+    run(payload, request, client)
     schemas = {pq.read_schema(part).remove_metadata() for part in parts(request.out)}
     assert len(parts(request.out)) == 4
     assert len(schemas) == 1
@@ -76,7 +76,7 @@ def test_all_parts_have_the_same_columns_whatever_their_file_has(
 
 @pytest.mark.parametrize("kind", ["int64", "int32", "float64", "string", "missing"])
 def test_ids_keep_their_type(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any, kind: str
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any, kind: str
 ) -> None:
     ids = {
         "int64": pd.array([2**62 + 1, None, 7], dtype="Int64"),
@@ -87,7 +87,7 @@ def test_ids_keep_their_type(
     }[kind]
     frame = worlds.people(3, seed=1).assign(row=ids)
     request = request_of(folder_of(a=frame), id_name="row", outcomes=request_of("").out + "-all")
-    run(parcel, request, client)
+    run(payload, request, client)
     (part,) = parts(request.outcomes)
     table = pq.read_table(part)
     assert table.column_names[:3] == ["row", "file", "_row"]  # ours gives way
@@ -97,21 +97,21 @@ def test_ids_keep_their_type(
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_complete(
-    banker: ProCE, parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    banker: ProCE, payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     frames = {name: customers(5, seed) for seed, name in enumerate("abcd")}
     rows = folder_of(**frames)
     (rows / "b.parquet").write_bytes(b"PAR1, but no more")
     damage_pages(rows / "c.parquet")
     request = request_of(rows)
-    summary = run(parcel, request, client)
+    summary = run(payload, request, client)
     assert set(summary.failures) == {"b.parquet", "c.parquet"}
     assert "cannot be read as Parquet" in summary.failures["b.parquet"]
     assert set(lines(request.out)["file"]) == {"a.parquet", "d.parquet"}
     assert json.loads((Path(request.out) / MARKER).read_text())["finished"] is False
     written = {part: part.stat().st_mtime_ns for part in parts(request.out)}
     folder_of(b=frames["b"], c=frames["c"])
-    again = run(parcel, request, client)
+    again = run(payload, request, client)
     assert not again.failures
     assert again.rows.tally.total() == 20
     assert again.n_done_before == 10
@@ -137,55 +137,60 @@ def damage_pages(path: Path) -> None:
     ],
 )
 def test_a_file_that_does_not_fit_is_named(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any, frame: Any, reason: str
+    payload: ExplainerPayload,
+    client: Client,
+    folder_of: FolderOf,
+    request_of: Any,
+    frame: Any,
+    reason: str,
 ) -> None:
-    summary = run(parcel, request_of(folder_of(a=worlds.people(3), b=frame)), client)
+    summary = run(payload, request_of(folder_of(a=worlds.people(3), b=frame)), client)
     assert set(summary.failures) == {"b.parquet"}
     assert pd.Series(summary.failures["b.parquet"]).str.contains(reason).all()
     assert summary.rows.tally.total() == 3
 
 
 def test_ids_of_another_type_are_named(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(
         a=worlds.people(2).assign(key=[1, 2]),
         b=worlds.people(2).assign(key=["x", "y"]),
         c=worlds.people(2).assign(key=["x", "y"]),
     )
-    summary = run(parcel, request_of(rows, id_name="key"), client)
+    summary = run(payload, request_of(rows, id_name="key"), client)
     assert summary.failures == {
         "a.parquet": "its ids are int64, and those of most files string; convert them."
     }
 
 
 def test_ids_of_another_width_are_written_in_the_widest(
-    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     narrow = worlds.people(2).assign(key=pd.Series([1, 2], dtype="int32"))
     rows = folder_of(a=narrow, b=narrow, c=worlds.people(1).assign(key=[2**40]))
     request = request_of(rows, id_name="key", outcomes=request_of("").out + "-all")
-    assert not run(parcel, request, client).failures
+    assert not run(payload, request, client).failures
     assert lines(request.outcomes)["key"].tolist() == [1, 2, 1, 2, 2**40]
 
 
 def test_outdated_files_of_a_delta_table_are_not_read(
-    parcel: Parcel, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(a=worlds.people(3))
     (rows / "_delta_log").mkdir()
     with pytest.raises(FileError, match="is a Delta table"):
-        plan_run(parcel, request_of(rows))
+        plan_run(payload, request_of(rows))
 
 
 def test_where_no_file_fits_the_request_is_wrong(
-    parcel: Parcel, folder_of: FolderOf, request_of: Any
+    payload: ExplainerPayload, folder_of: FolderOf, request_of: Any
 ) -> None:
     rows = folder_of(a=worlds.people(3).drop(columns="debt"))
     with pytest.raises(FileError, match=r"no file that can be read; a.parquet: it lacks"):
-        plan_run(parcel, request_of(rows))
+        plan_run(payload, request_of(rows))
     with pytest.raises(SearchError, match="pick is 'best'"):
-        plan_run(parcel, request_of(rows, options={"pick": "best"}))
+        plan_run(payload, request_of(rows, options={"pick": "best"}))
 
 
 def test_numbers_of_32_bits_stay_so_where_all_files_have_them(

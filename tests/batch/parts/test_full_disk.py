@@ -12,11 +12,9 @@ import pytest
 
 from proce import Explanations, files
 from proce.batch.parts import parts as parts_module
-from proce.batch.parts import writer as writer_module
-from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span, gaps
-from proce.batch.tables import outcome_table, table_of
+from proce.batch.tables import csv_text, outcome_table, table_of
 from proce.errors import FileError
 
 from ..conftest import N_ROWS
@@ -47,7 +45,7 @@ def fill_disk_at(write: int, monkeypatch: pytest.MonkeyPatch) -> None:
                 stack.enter_context(no_space())
             yield draft
 
-    for module in (files, parts_module, writer_module):
+    for module in (files, parts_module):
         monkeypatch.setattr(module, "atomic_write", limited)
 
 

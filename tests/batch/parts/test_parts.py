@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from proce import Explanations, ProCE
-from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span, gaps
-from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
+from proce.batch.tables import csv_text, doubts, outcome_table, reasons, table_of, tally
 from proce.errors import FileError
 
 from ... import worlds

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proce.batch.reading.csv_dialect import dialect_of
+from proce.batch.reading.csv_dialect import dialect_of, records
 from proce.batch.reading.csv_file import CsvFile
-from proce.batch.reading.csv_records import records
 from proce.errors import FileError
 
 TEXT = "name,age,job\nZoë,31,office\nJosé,44,field\n"

@@ -1,7 +1,7 @@
 """A result has the types of the file that was explained, where all that it can hold fits."""
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from proce import ProCE
-from proce.batch.in_process import InProcessJob
 from proce.batch.parts.parts import Parts
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
@@ -19,6 +18,7 @@ from proce.batch.tables import table_of
 from proce.schema import Categorical, Continuous, Ordinal, Schema
 
 from ... import worlds
+from ..conftest import job_of, rows_of
 
 CATEGORY = pa.dictionary(pa.int8(), pa.string())
 ORDERED = pa.dictionary(pa.int8(), pa.string(), ordered=True)
@@ -31,25 +31,15 @@ def table(n_rows: int = 21, **types: pa.DataType) -> pa.Table:
     return whole.cast(pa.schema([f.with_type(types.get(f.name, f.type)) for f in whole.schema]))
 
 
-def rows_of(explainer: ProCE, rows: pa.Table, path: Path) -> Rows:
+def rows_in(explainer: ProCE, rows: pa.Table, path: Path) -> Rows:
     pq.write_table(rows, path)
-    types = TypedColumns.of(explainer.fitted_.codec)
-    return Rows.checked(Source.open(path), types, chunk_rows=8)
-
-
-def give_up(_chunk: pa.Table, reason: str) -> NoReturn:
-    """Say that the model breaks on somebody, which it should not."""
-    raise AssertionError(reason)
+    return rows_of(explainer, path)
 
 
 def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
     """Return what is written of some rows, explained in chunks of 8."""
-
-    def explain(chunk: pa.Table, _progress: Any) -> Any:
-        return explainer.explain(chunk, target=1)
-
     with Parts.open(out, {}, types=rows.result_types) as parts:
-        InProcessJob(rows, explain, give_up).keep(parts)
+        job_of(explainer, rows).keep(parts)
         parts.put_together(rows.count)
     return pq.read_table(out)
 
@@ -65,10 +55,10 @@ def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
 def test_a_result_has_the_types_of_the_file_and_the_same_values(
     banker: ProCE, tmp_path: Path, types: dict[str, pa.DataType]
 ) -> None:
-    rows = rows_of(banker, table(**types), tmp_path / "rows.parquet")
+    rows = rows_in(banker, table(**types), tmp_path / "rows.parquet")
     result = explained(banker, rows, tmp_path / "result.parquet")
     assert {name: result.schema.field(name).type for name in types} == types
-    usual = rows_of(banker, table(), tmp_path / "usual.parquet")
+    usual = rows_in(banker, table(), tmp_path / "usual.parquet")
     expected = explained(banker, usual, tmp_path / "expected.parquet")
     assert result.cast(expected.schema).equals(expected)
     assert len(result)
@@ -81,7 +71,7 @@ def test_a_type_that_cannot_hold_what_may_be_advised_is_widened(tmp_path: Path) 
     explainer = ProCE(worlds.bank, schema, settings=worlds.TINY)
     explainer.fit(seen.assign(age=seen["age"] + 0.5))
     kinds = {"savings": pa.int8(), "debt": pa.int8(), "age": pa.int8()}
-    rows = rows_of(explainer, table(**kinds), tmp_path / "rows.parquet")
+    rows = rows_in(explainer, table(**kinds), tmp_path / "rows.parquet")
     assert {name: own.kind for name, own in rows.result_types.items()} == {
         "debt": pa.int8(),
         "school": pa.string(),
@@ -98,12 +88,11 @@ def test_numbers_in_32_bits_are_advised_in_32_bits(tmp_path: Path) -> None:
     explainer = ProCE(worlds.bank, settings=worlds.TINY)
     explainer.fit(seen.assign(savings=seen["savings"] * 1.01 + 0.1))
     some = table().set_column(1, "savings", pa.array(np.arange(21) * 1.01 + 0.1, pa.float32()))
-    rows = rows_of(explainer, some, tmp_path / "rows.parquet")
+    rows = rows_in(explainer, some, tmp_path / "rows.parquet")
     result = explained(explainer, rows, tmp_path / "result.parquet")
     assert result.schema.field("savings").type == pa.float32()
     at_once = Rows.checked(rows.source, TypedColumns.of(explainer.fitted_.codec))
-    job = InProcessJob(at_once, lambda chunk, _: explainer.explain(chunk, target=1), give_up)
-    (whole,) = job.explanations()
+    (whole,) = job_of(explainer, at_once).explanations()
     assert result.equals(table_of(whole))
     told = np.concatenate([item.probabilities for item in whole])
     assert len(told)
@@ -115,7 +104,7 @@ def test_categories_keep_the_order_of_the_levels_and_those_that_are_not_used(
 ) -> None:
     explainer = ProCE(worlds.bank, worlds.SCHEMA, settings=worlds.TINY).fit(worlds.people(200))
     kinds = {"school": ORDERED, "home": ORDERED}
-    rows = rows_of(explainer, table(**kinds), tmp_path / "rows.parquet")
+    rows = rows_in(explainer, table(**kinds), tmp_path / "rows.parquet")
     explained(explainer, rows, tmp_path / "result.parquet")
     frame = pd.read_parquet(tmp_path / "result.parquet")
     assert frame["school"].dtype == pd.CategoricalDtype(["none", "basic", "high"], ordered=True)
@@ -148,7 +137,7 @@ def test_levels_that_are_numbers_or_flags_keep_the_type_of_the_file(tmp_path: Pa
     some = pa.Table.from_pandas(seen.head(9), preserve_index=False)
     for kind, expected in ((pa.int16(), pa.int16()), (pa.float32(), pa.float32())):
         own = some.set_column(1, "grade", some["grade"].cast(kind))
-        rows = rows_of(explainer, own, tmp_path / "rows.parquet")
+        rows = rows_in(explainer, own, tmp_path / "rows.parquet")
         result = explained(explainer, rows, tmp_path / "result.parquet")
         assert result.schema.field("grade").type == expected
         assert result.schema.field("member").type == pa.bool_()

@@ -10,13 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from proce import Explanations, ProCE
-from proce.batch.reading.rows import Rows
-from proce.batch.reading.source import Source
-from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 
 from ... import worlds
-from ..conftest import all_rows
+from ..conftest import all_rows, rows_of
 
 
 @pytest.fixture
@@ -26,32 +23,10 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def rows_of(banker: ProCE, path: Path, id_name: str | None = None) -> Rows:
-    """Return the rows of a source in chunks of 8, read 5 at a time."""
-    types = TypedColumns.of(banker.fitted_.codec)
-    return Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name=id_name)
-
-
 def people_with_ids(ids: pa.Array) -> pa.Table:
     """Return a few people and what they are called."""
     frame = worlds.people(len(ids), seed=1)
     return pa.Table.from_pandas(frame, preserve_index=False).append_column("customer", ids)
-
-
-def test_a_folder_has_the_rows_of_one_file(banker: ProCE, folder: Path) -> None:
-    """Its files have other orders and types of columns, and one has no rows."""
-    frame = worlds.people(21, seed=1)
-    frame.to_parquet(folder.with_suffix(".parquet"))
-    small = frame.iloc[:6].astype({"age": "int8", "savings": "float32", "home": "category"})
-    small.to_parquet(folder / "part-0.parquet", index=False)
-    frame.iloc[6:6].to_parquet(folder / "part-1.parquet", index=False)
-    frame.iloc[6:][["home", "debt", "age", "school", "savings"]].to_parquet(
-        folder / "part-2.parquet", index=False
-    )
-    rows = rows_of(banker, folder)
-    assert rows.count == 21
-    assert [len(chunk.table) for chunk in rows.chunks()] == [8, 8, 5]
-    assert all_rows(rows).equals(all_rows(rows_of(banker, folder.with_suffix(".parquet"))))
 
 
 def test_a_folder_without_rows_has_none(banker: ProCE, folder: Path) -> None:

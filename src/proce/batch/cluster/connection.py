@@ -4,17 +4,28 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
-from proce.batch.cluster.extra import require_dask
-from proce.errors import WorkerError
+from proce.errors import MissingExtraError, WorkerError
 
 _CONNECT_SECONDS = 4  # to reach a port
 _GREET_SECONDS = 7  # to reach it and be greeted as by a scheduler
 _CLOSE_SECONDS = 20
 # A terminal sends Ctrl-C to all processes; the one that started the workers ends them.
 _IGNORE_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+_PACKAGES = ("dask", "distributed", "fsspec")  # of an extra: not everybody has them
 _LOGGERS = ("distributed", "asyncio", "tornado")
+
+
+def require_dask() -> None:
+    """Refuse to go on where Dask is not installed."""
+    absent = [name for name in _PACKAGES if find_spec(name) is None]
+    if absent:
+        raise MissingExtraError(
+            f"a cluster needs the package {absent[0]!r}, which is not installed. Install it with"
+            " pip install 'proce[batch]'."
+        )
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.inputs import FileSlice
-from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.task import Assignment, PieceReport, explain_piece
 from proce.errors import WorkerError
 
@@ -35,7 +35,7 @@ class _Attempt:
 
 def run_tasks(
     client: Any,
-    parcel: Parcel,
+    payload: ExplainerPayload,
     assignment: Assignment,
     pieces: Sequence[FileSlice],
     *,
@@ -49,7 +49,7 @@ def run_tasks(
     run = uuid4().hex[:8]
     waiting = [(piece, 1) for piece in reversed(pieces)]
     in_flight: list[_Attempt] = []
-    sent = _submit(client, _same, parcel, key=f"proce-explainer-{run}")
+    sent = _submit(client, _same, payload, key=f"proce-explainer-{run}")
     n_threads, last_look, last_worker = 0, float("-inf"), now()
     try:
         while waiting or in_flight:
@@ -74,7 +74,7 @@ def run_tasks(
                     yield attempt.piece, report
                     continue
                 if sent.status not in ("pending", "finished"):
-                    sent = _submit(client, _same, parcel, key=f"proce-explainer-{uuid4().hex[:8]}")
+                    sent = _submit(client, _same, payload, key=f"proce-explainer-{uuid4().hex[:8]}")
                 waiting.append((attempt.piece, attempt.number + 1))
             if not ended:
                 time.sleep(_POLL_SECONDS)
@@ -83,9 +83,9 @@ def run_tasks(
             client.cancel([attempt.future for attempt in in_flight], force=True)
 
 
-def _same(parcel: Parcel) -> Parcel:
+def _same(payload: ExplainerPayload) -> ExplainerPayload:
     """Return the explainer: a task can be run again where the worker that held it died."""
-    return parcel
+    return payload
 
 
 def _submit(client: Any, function: Callable[..., Any], *arguments: Any, key: str) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from proce.arguments import kind_name
-from proce.batch.cluster.extra import require_dask
-from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.connection import require_dask
+from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 from proce.errors import SchemaError, UnsupportedOption, did_you_mean
 from proce.methods import Method, ProCE
 from proce.methods.calls.explain_options import EXPLAIN_OPTIONS
@@ -50,26 +50,26 @@ def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options:
                 f"{name} belongs to a call that runs at once; a Dask frame is explained later, and"
                 " in pieces. Leave it out."
             )
-    parcel = pack(explainer)
+    payload = pack(explainer)
     if options.get("pick") == "typical":
-        parcel = parcel.with_looks()
-    opened = parcel.open()
+        payload = payload.with_looks()
+    opened = payload.open()
     if isinstance(opened, ProCE):
         options = {"keep_front": False, **options}
     like = opened.explain(ddf._meta, **options)
     features = like.context.codec.schema.columns
     rows = ddf[[name for name in ddf.columns if name in features]]
     meta = opened.explain(rows._meta, **options).to_frame()
-    sent = delayed(parcel, pure=True, traverse=False)
+    sent = delayed(payload, pure=True, traverse=False)
     return rows.map_partitions(
         _explain_partition, sent, options=options, like=rows._meta, meta=meta, token="proce"
     )
 
 
 def _explain_partition(
-    part: pd.DataFrame, parcel: Parcel, options: Mapping[str, Any], like: pd.DataFrame
+    part: pd.DataFrame, payload: ExplainerPayload, options: Mapping[str, Any], like: pd.DataFrame
 ) -> pd.DataFrame:
-    frame: pd.DataFrame = parcel.explain(conform(part, like), options).to_frame()
+    frame: pd.DataFrame = payload.explain(conform(part, like), options).to_frame()
     return frame
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.inputs import FileSlice, InputFile, inspect_inputs, list_inputs
 from proce.batch.cluster.outputs import RunMarker, check_output, plain_request, read_marker
-from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.store import Store
 from proce.batch.cluster.task import Assignment, fixed_schemas
 from proce.batch.reading.parquet_files import joint_type
@@ -46,8 +46,8 @@ class FolderRequest:
 class Plan:
     """A run that can begin: every check that needs no cluster has been made."""
 
-    # parcel, assignment: the explainer, and what all pieces share
-    parcel: Parcel
+    # payload, assignment: the explainer, and what all pieces share
+    payload: ExplainerPayload
     assignment: Assignment
     pieces: tuple[FileSlice, ...]  # all pieces of the files that can be read
     failures: Mapping[str, str]  # why the other files cannot be read, by name
@@ -67,22 +67,22 @@ class Plan:
         return [*first, (self.assignment.out, self.marker)]
 
 
-def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
+def plan_run(payload: ExplainerPayload, request: FolderRequest) -> Plan:
     """Check a request: its options, all files, and the folders for the results."""
     if request.options.get("pick") == "typical":
-        parcel = parcel.with_looks()
-    explainer = parcel.open()
+        payload = payload.with_looks()
+    explainer = payload.open()
     types = TypedColumns.of(explainer.fitted_.codec)
     columns = types.schema.columns
     refuse_feature_id(request.id_name, columns)
-    _explain_nothing(parcel, types, request.options)  # refuses options before it looks at files
+    _explain_nothing(payload, types, request.options)  # refuses options before it looks at files
     source, names = list_inputs(Store.at(request.rows))
     files, failures = inspect_inputs(source, names, columns, request.id_name)
     outputs = [Store.at(own) for own in (request.out, request.outcomes) if own is not None]
     _refuse_same_places(Store.at(request.rows), outputs)
     asked = plain_request(
         proce=own_version(),
-        explainer=parcel.sha256,
+        explainer=payload.sha256,
         rows=source.url,
         files=names,
         piece_rows=request.piece_rows,
@@ -101,7 +101,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
         name, reason = next(iter(failures.items()))
         raise FileError(f"{source.url!r} has no file that can be read; {name}: {reason}")
     types = replace(types, single=single)
-    nothing = _explain_nothing(parcel, types, request.options)
+    nothing = _explain_nothing(payload, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
     marker = RunMarker(
@@ -122,11 +122,12 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
         types.single,
         *schemas,
         request.chunk_rows,
+        sum(file.n_rows for file in files),
         marker.digest,
     )
     cut = [file.pieces(request.piece_rows, marker.digest) for file in files]
     pieces = tuple(piece for own in cut for piece in own)
-    plan = Plan(parcel, assignment, pieces, failures, marker, request.restart)
+    plan = Plan(payload, assignment, pieces, failures, marker, request.restart)
     for store, own in plan.outputs():
         check_output(store, own, request.restart)
     return plan
@@ -170,12 +171,12 @@ def _id_type(files: Sequence[InputFile]) -> pa.DataType | None:
 
 
 def _explain_nothing(
-    parcel: Parcel, types: TypedColumns, options: Mapping[str, Any]
+    payload: ExplainerPayload, types: TypedColumns, options: Mapping[str, Any]
 ) -> Explanations:
     """Return what the call gives for no rows; options that it cannot honour are refused."""
     columns = types.schema.columns
     empty = pa.table({name: pa.array([], pa.string()) for name in columns})
-    return parcel.explain(types.table(empty, from_text=True), options)
+    return payload.explain(types.table(empty, from_text=True), options)
 
 
 def _single_columns(types: TypedColumns, files: Sequence[InputFile]) -> frozenset[str]:

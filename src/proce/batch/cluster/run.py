@@ -12,7 +12,7 @@ from proce.batch.cluster.outputs import close_output, open_output, require_curre
 from proce.batch.cluster.plan import Plan
 from proce.batch.cluster.store import Store
 from proce.batch.cluster.task import PieceReport, read_summary
-from proce.batch.parts.summary import Summary
+from proce.batch.tables import Summary
 from proce.errors import FileError
 
 _N_THREADS = 16  # that read what finished parts say
@@ -60,7 +60,7 @@ def run_plan(
     summary.n_done_before = sum(piece.n_rows for piece in finished)
     left = [piece for piece in plan.pieces if piece.part not in done]
     n_done = summary.n_done_before
-    for piece, report in run_tasks(client, plan.parcel, plan.assignment, left):
+    for piece, report in run_tasks(client, plan.payload, plan.assignment, left):
         if report.cannot_write:
             told = FileError(
                 f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"

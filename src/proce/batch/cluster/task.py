@@ -1,7 +1,7 @@
 """What a worker does with a piece: read, explain, write a part, report."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.inputs import FileSlice, read_piece
 from proce.batch.cluster.outputs import is_current
-from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.store import Store, StoreError
-from proce.batch.isolation import explain_isolating
-from proce.batch.parts.summary import MAX_REASONS, Summary
+from proce.batch.pieces import Failed, Piece, PieceQueue, Report, run_here
+from proce.batch.reading.rows import labelled
 from proce.batch.reading.typed import TypedColumns
-from proce.batch.tables import as_table, doubts, tally
+from proce.batch.tables import MAX_REASONS, Summary, as_table, outcome_table, table_of
 from proce.errors import FileError, ProceError, WorkerError
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.record.view import View
@@ -53,6 +53,7 @@ class Assignment:
     line_schema: pa.Schema
     outcome_schema: pa.Schema
     chunk_rows: int  # how many rows are explained in one call
+    n_rows: int  # how many rows all pieces of the run have
     # the digits of the request, which the folders of the results must still be those of
     digest: str
     # the version of this package that the run began with
@@ -78,7 +79,9 @@ def _schema(frame: Any, id_field: pa.Field | None) -> pa.Schema:
     return pa.schema([*ids, pa.field(file_name, pa.string()), *fields])
 
 
-def explain_piece(parcel: Parcel, assignment: Assignment, piece: FileSlice) -> PieceReport:
+def explain_piece(
+    payload: ExplainerPayload, assignment: Assignment, piece: FileSlice
+) -> PieceReport:
     """Explain the rows of a piece and write its part; what fails is told in the report."""
     if assignment.version != own_version():
         raise WorkerError(
@@ -95,7 +98,7 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: FileSlice) -> P
 
     try:
         require_current(assignment.out)
-        lines, outcomes, summary = _explain(parcel, assignment, piece)
+        lines, outcomes, summary = _explain(payload, assignment, piece)
     except (ProceError, pa.ArrowException) as error:
         return PieceReport(piece.n_rows, failure=" ".join(str(error).split()))
     try:
@@ -117,81 +120,70 @@ def read_summary(store: Store, part: str) -> Summary:
 
 
 def _explain(
-    parcel: Parcel, assignment: Assignment, piece: FileSlice
+    payload: ExplainerPayload, assignment: Assignment, piece: FileSlice
 ) -> tuple[pa.Table, pa.Table, Summary]:
-    types = replace(TypedColumns.of(parcel.open().fitted_.codec), single=assignment.single)
-    ids = [] if assignment.id_name is None else [assignment.id_name]
-    columns = (*types.schema.columns, *ids)
-    lines, outcomes = [], []
-    summary = Summary()
-    first_row = piece.first_row
-    for table in read_piece(assignment.source, piece, columns, assignment.chunk_rows):
-        named = [(name, _plain(table[name]).combine_chunks()) for name in ids]
-        rows = types.table(table, from_text=False, first_row=first_row, ids=next(iter(named), None))
-        for start, result in _results(parcel, assignment, rows):
-            front = _Front(assignment, piece.file, table, start)
-            counted = result.counted_from(first_row + start)
-            lines.append(front.lines(counted))
-            outcomes.append(front.outcomes(counted))
-            summary += Summary(tally(result), doubts(result), front.reasons(counted))
-        first_row += len(table)
+    lines, outcomes, summary = [], [], Summary()
+    queue = PieceQueue(_pieces(payload, assignment, piece), assignment.n_rows)
+    for event in run_here(queue, _PieceWork(payload, assignment)):
+        rows = event.piece.frame
+        if isinstance(event, Failed):
+            nothing = payload.explain(rows[:0], assignment.options)
+            failed = unanswered(nothing, rows, Outcome.FAILED, event.reason)
+            result = failed.seen_by(assignment.view)
+        else:
+            result = event.value
+        result = labelled(result, rows, event.piece.first_row, assignment.id_name)
+        lines.append(_in_schema(table_of(result), piece.file, assignment.line_schema))
+        told = outcome_table(result)
+        outcomes.append(_in_schema(told, piece.file, assignment.outcome_schema))
+        ids = None if assignment.id_name is None else told.column(0)
+        summary += replace(Summary.of(result), reasons=_reasons(result, piece.file, ids))
     return pa.concat_tables(lines), pa.concat_tables(outcomes), summary
 
 
-def _results(parcel: Parcel, assignment: Assignment, rows: pa.Table) -> Any:
-    """Yield the explanations of some rows, those on which the model breaks marked as failed."""
-
-    def explain(table: pa.Table) -> Explanations:
-        return parcel.explain(table, assignment.options).seen_by(assignment.view)
-
-    def give_up(table: pa.Table, reason: str) -> Explanations:
-        return unanswered(explain(table[:0]), table, Outcome.FAILED, reason)
-
-    return explain_isolating(rows, explain, give_up)
+def _pieces(payload: ExplainerPayload, assignment: Assignment, piece: FileSlice) -> Iterator[Piece]:
+    """Yield the rows of a slice in the types of the features, with their ids."""
+    types = replace(TypedColumns.of(payload.open().fitted_.codec), single=assignment.single)
+    ids = [] if assignment.id_name is None else [assignment.id_name]
+    columns = (*types.schema.columns, *ids)
+    first_row = piece.first_row
+    for table in read_piece(assignment.source, piece, columns, assignment.chunk_rows):
+        named = [(name, _plain(table[name]).combine_chunks()) for name in ids]
+        own = next(iter(named), None)
+        typed = types.table(table, from_text=False, first_row=first_row, ids=own)
+        yield Piece(first_row, typed if own is None else typed.append_column(*own))
+        first_row += len(table)
 
 
 @dataclass(frozen=True)
-class _Front:
-    """What stands in front of every line: the id of the row, if any, and its file."""
+class _PieceWork:
+    """Explain pieces of a slice."""
 
+    payload: ExplainerPayload
     assignment: Assignment
-    file: str
-    table: pa.Table
-    start: int
 
-    def lines(self, result: Explanations) -> pa.Table:
-        """Return the counterfactuals of some rows."""
-        frame = as_table(result.to_frame())
-        owners = result.rows.counterfactuals.owner.tolist()
-        return self._put(frame, owners, self.assignment.line_schema)
+    def do(self, piece: Piece, _progress: Report) -> Explanations:
+        result = self.payload.explain(piece.frame, self.assignment.options)
+        return result.seen_by(self.assignment.view)
 
-    def outcomes(self, result: Explanations) -> pa.Table:
-        """Return a line for each of some rows."""
-        frame = as_table(result.outcomes())
-        return self._put(frame, list(range(len(result))), self.assignment.outcome_schema)
 
-    def reasons(self, result: Explanations) -> tuple[str, ...]:
-        """Say why the first rows without a counterfactual have none."""
-        table = as_table(result.outcomes()).select(["row", "reason"])
-        without = pc.indices_nonzero(pc.is_valid(table["reason"]))[:MAX_REASONS]
-        ids = self._ids(without)
-        names = [""] * len(without) if ids is None else [f" ({own})" for own in ids.to_pylist()]
-        lines = zip(table.take(without).to_pylist(), names, strict=True)
-        return tuple(
-            f"{self.file}, row {line['row']}{name}: {line['reason']}" for line, name in lines
-        )
+def _reasons(result: Explanations, file: str, ids: pa.ChunkedArray | None) -> tuple[str, ...]:
+    """Say why the first rows without a counterfactual have none."""
+    table = as_table(result.outcomes()).select(["row", "reason"])
+    without = pc.indices_nonzero(pc.is_valid(table["reason"]))[:MAX_REASONS]
+    names = [""] * len(without)
+    if ids is not None:
+        names = [f" ({own})" for own in ids.take(without).to_pylist()]
+    lines = zip(table.take(without).to_pylist(), names, strict=True)
+    return tuple(f"{file}, row {line['row']}{name}: {line['reason']}" for line, name in lines)
 
-    def _ids(self, owners: Any) -> pa.ChunkedArray | None:
-        if self.assignment.id_name is None:
-            return None
-        ids = self.table[self.assignment.id_name].slice(self.start)
-        return _plain(ids.take(pa.array(owners, pa.int64())))
 
-    def _put(self, frame: pa.Table, owners: list[int], schema: pa.Schema) -> pa.Table:
-        columns = [pa.array([self.file] * len(frame), pa.string()), *frame.columns]
-        if (ids := self._ids(owners)) is not None:
-            columns.insert(0, ids.cast(schema.field(0).type))
-        return pa.table(columns, schema.names).cast(schema)
+def _in_schema(table: pa.Table, file: str, schema: pa.Schema) -> pa.Table:
+    """Return lines with the name of their file, after their ids, in the columns of every part."""
+    columns = list(table.columns)
+    has_ids = len(columns) + 1 == len(schema) and schema.names[0] == table.column_names[0]
+    columns.insert(int(has_ids), pa.array([file] * len(table), pa.string()))
+    return pa.table(columns, schema.names).cast(schema)
 
 
 def _plain(ids: pa.ChunkedArray) -> pa.ChunkedArray:

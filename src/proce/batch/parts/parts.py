@@ -16,17 +16,53 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from proce.batch.parts.growing import table_writer
-from proce.batch.parts.place import Place
+from proce.batch.parts.partial_result_dir import OUTCOMES_KIND, PartialResultDir
 from proce.batch.parts.spans import Span, cover, gaps
-from proce.batch.parts.summary import Summary
-from proce.batch.parts.writer import SUMMARY_KEY, PartWriter
 from proce.batch.reading.file_types import FileType
+from proce.batch.tables import Summary, in_types, outcome_table, table_of, table_writer
 from proce.errors import FileError
 from proce.explanation import Explanations
-from proce.files import atomic_write, read_text
+from proce.files import atomic_write, read_text, write_text
 
 Read = TypeVar("Read")
+SUMMARY_KEY = b"proce"  # of the metadata of a part's outcomes
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Keeps explanations as parts of a result; any process can have one."""
+
+    directory: PartialResultDir  # where the parts are kept
+    suffix: str  # the suffix of the result: .csv, .parquet or .json
+    # the types of columns in a Parquet file, where they are others than those of the result
+    types: Mapping[str, FileType] = field(default_factory=dict)
+
+    def results_path(self, span: Span) -> Path:
+        """Return the file of the results of a part."""
+        kind = "json" if self.suffix == ".json" else "parquet"
+        return self.directory.path(span, f"results.{kind}")
+
+    def outcomes_path(self, span: Span) -> Path:
+        """Return the file of the outcomes of a part."""
+        return self.directory.path(span, OUTCOMES_KIND)
+
+    def write(self, result: Explanations) -> Span:
+        """Keep the explanations of consecutive rows; return which rows they are.
+
+        The part is there as a whole or not at all, whenever the process ends.
+        """
+        positions = result.rows.positions
+        span = Span(int(positions[0]) if len(result) else 0, len(result))
+        assert not len(result) or int(positions[-1]) == span.end - 1, "rows are consecutive"
+        if self.suffix == ".json":
+            write_text(self.results_path(span), result.to_json())
+        else:
+            types = self.types if self.suffix == ".parquet" else {}
+            _write_table(self.results_path(span), in_types(table_of(result), types))
+        marks = {SUMMARY_KEY: Summary.of(result).to_json()}
+        outcomes = outcome_table(result).replace_schema_metadata(marks)
+        _write_table(self.outcomes_path(span), outcomes)
+        return span
 
 
 @dataclass(frozen=True)
@@ -34,9 +70,7 @@ class Parts:
     """The finished parts of a result."""
 
     out: Path  # where the result goes in the end
-    place: Place  # where the parts are kept until then
-    # the types of columns in a Parquet file, where they are others than those of the result
-    types: Mapping[str, FileType] = field(default_factory=dict)
+    writer: PartWriter  # what keeps a part; it can be given to other processes
 
     @classmethod
     @contextmanager
@@ -50,22 +84,17 @@ class Parts:
     ) -> "Iterator[Parts]":
         """Take up the parts of the same request, or begin; hold a lock while it is open."""
         text = json.dumps(dict(request), sort_keys=True, default=str)
-        with Place.open(out.with_name(f"{out.name}.parts"), text, restart) as place:
-            yield cls(out, place, types or {})
+        with PartialResultDir.open(out.with_name(f"{out.name}.parts"), text, restart) as directory:
+            yield cls(out, PartWriter(directory, out.suffix, types or {}))
 
     @property
     def folder(self) -> Path:
         """The folder of the parts."""
-        return self.place.folder
-
-    @property
-    def writer(self) -> PartWriter:
-        """What keeps a part; it can be given to other processes."""
-        return PartWriter(self.place, self.out.suffix, self.types)
+        return self.writer.directory.folder
 
     def covered(self) -> list[Span]:
         """Return the rows of the finished parts, in order; no row is in two of them."""
-        return cover(self.place.spans())
+        return cover(self.writer.directory.spans())
 
     def summary(self) -> Summary:
         """Return how many rows of all finished parts ended how."""
@@ -75,7 +104,7 @@ class Parts:
     def put_together(self, n_rows: int, outcomes: Path | None = None) -> None:
         """Write the result, and remove the parts."""
         writer = self.writer
-        spans = self.covered() or self.place.spans()[:1]
+        spans = self.covered() or writer.directory.spans()[:1]
         self._refuse_missing(spans, n_rows)
         with atomic_write(self.out) as draft:
             paths = [writer.results_path(span) for span in spans]
@@ -89,7 +118,7 @@ class Parts:
                     _write_tables(
                         beside, outcomes.suffix, [writer.outcomes_path(span) for span in spans]
                     )
-        self.place.clear()
+        writer.directory.clear()
 
     def _refuse_missing(self, spans: list[Span], n_rows: int) -> None:
         """Refuse parts that do not have all rows, so that none is left out silently."""
@@ -136,3 +165,8 @@ def _readable(path: Path, read: Callable[[Path], Read]) -> Read:
             f"the part {str(path)!r} cannot be read: {str(error).splitlines()[0]} Remove it, and"
             " its rows are explained again by the same command."
         ) from error
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    with atomic_write(path) as draft, draft.open("wb") as stream:
+        pq.write_table(table, stream)

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from proce.batch.reading.csv_dialect import Dialect, dialect_of, open_text
-from proce.batch.reading.csv_records import Record, records
+from proce.batch.reading.csv_dialect import Dialect, Record, dialect_of, open_text, records
 from proce.batch.reading.readable import readable
 from proce.errors import FileError
 from proce.schema import Continuous, Schema

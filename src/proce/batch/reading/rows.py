@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pyarrow.compute as pc
 from proce.batch.reading.file_types import FileType, result_types, single_columns
 from proce.batch.reading.source import Batch, Source
 from proce.batch.reading.typed import TypedColumns
-from proce.errors import FileError, ModelError, SchemaError
+from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
 from proce.schema.frames.cells import one_array
 
@@ -70,6 +69,11 @@ class Rows:
         """The types of the file in which all values that a result can have fit, by column."""
         return result_types(self.source, self.types)
 
+    @property
+    def labels(self) -> "Rows":
+        """What gives explanations their positions and ids."""
+        return self
+
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, always cut at the same places; one empty chunk where there are none."""
         size = self.chunk_rows
@@ -88,15 +92,14 @@ class Rows:
 
     def labelled(self, result: Explanations, table: pa.Table, first_row: int = 0) -> Explanations:
         """Return explanations of rows of the file with their positions in it, and their ids."""
-        counted = result.counted_from(first_row)
-        return counted if self.id_name is None else counted.labelled(_ids(table, self.id_name))
+        return labelled(result, table, first_row, self.id_name)
 
     @contextmanager
     def naming(self, first_row: int) -> Iterator[None]:
         """Say in errors about some rows where these begin: the errors count from their first."""
         try:
             yield
-        except (ModelError, SchemaError) as error:
+        except SchemaError as error:
             if first_row:
                 where = f"{self.source.path.name}, counted from its row {first_row}"
                 error.args = (f"{where}: {error}",)
@@ -172,6 +175,12 @@ def _as_ids(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
     return (pc.dictionary_decode(ids) if pa.types.is_dictionary(ids.type) else ids).cast(kind)
 
 
-def _ids(table: pa.Table, name: str) -> Any:
-    """Return ids as an index that keeps their type, and whole numbers beside missing ones."""
-    return pd.Index(pd.arrays.ArrowExtensionArray(table[name]), name=name)
+def labelled(
+    result: Explanations, table: pa.Table, first_row: int, id_name: str | None
+) -> Explanations:
+    """Return explanations of rows with their positions, and the ids in a column of the rows."""
+    counted = result.counted_from(first_row)
+    if id_name is None:
+        return counted
+    # As an index that keeps their type, and whole numbers beside missing ones.
+    return counted.labelled(pd.Index(pd.arrays.ArrowExtensionArray(table[id_name]), name=id_name))

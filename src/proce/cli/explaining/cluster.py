@@ -80,18 +80,17 @@ def explain_on_cluster(
     n_workers: int,
 ) -> int:
     """Explain a folder of Parquet files; return the exit code."""
-    from proce.batch.cluster.connection import connect
-    from proce.batch.cluster.extra import require_dask
-    from proce.batch.cluster.parcel import pack
+    from proce.batch.cluster.connection import connect, require_dask
+    from proce.batch.cluster.explainer_payload import pack
     from proce.batch.cluster.plan import FolderRequest, plan_run
     from proce.batch.cluster.run import run_plan
     from proce.cli.explaining.output import exit_code
 
     require_dask()
-    parcel = pack(folder)
-    options = read_options(parcel.open())
+    payload = pack(folder)
+    options = read_options(payload.open())
     request = FolderRequest(rows, out, outcomes, options, view, id_name, restart)
-    plan = plan_run(parcel, request)
+    plan = plan_run(payload, request)
     with interrupt_watch(), progress_bars() as progress:
         try:
             with connect(scheduler, n_workers) as client:

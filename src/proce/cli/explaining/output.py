@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import typer
 
-from proce.batch.parts.growing import csv_text, table_writer
+from proce.batch.job import Job
 from proce.batch.parts.parts import Parts
-from proce.batch.parts.summary import Summary
-from proce.batch.reading.file_types import FileType
-from proce.batch.tables import outcome_table, table_of
+from proce.batch.tables import Summary, csv_text, outcome_table, table_of, table_writer
 from proce.cli.console import is_terminal, note, print_table
-from proce.errors import FileError, SearchError
+from proce.errors import FileError, ModelError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.decision import now_text, then_text
@@ -29,32 +27,6 @@ _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
 _SUMMARY_KINDS = ("action", "doubt")
 _MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
 _MAX_ROWS_SHOWN = 20  # on a terminal
-
-
-class JobRows(Protocol):
-    """The rows of a job."""
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-
-    @property
-    def result_types(self) -> Mapping[str, FileType]:
-        """The types that columns of the result get."""
-
-
-class Job(Protocol):
-    """Rows that are explained, by this process or by others."""
-
-    @property
-    def rows(self) -> JobRows:
-        """The rows."""
-
-    def explanations(self) -> Iterator[Explanations]:
-        """Yield their explanations piece by piece, in order."""
-
-    def keep(self, parts: Parts) -> object:
-        """Keep the explanations of the rows that are in no part yet as parts."""
 
 
 @dataclass
@@ -147,10 +119,11 @@ def _kept(parts: Parts, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted{_describe_kept(parts, total)}") from None
-    except FileError as error:
-        if not is_fault(error):
+    except (FileError, ModelError) as error:
+        is_given_up = isinstance(error, ModelError) and bool(parts.covered())
+        if not (is_given_up or is_fault(error)):
             raise
-        raise FileError(f"{error} It happened{_describe_kept(parts, total)}.") from error
+        raise type(error)(f"{error} It happened{_describe_kept(parts, total)}.") from error
 
 
 def _describe_kept(parts: Parts, total: int) -> str:

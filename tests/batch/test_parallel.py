@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -19,7 +20,7 @@ from proce import Explanations, ProCE, Progress, explain_parallel
 from proce.errors import FileError, ModelError, SchemaError, SearchError, WorkerError
 from proce.methods import Nearest
 
-from ... import worlds
+from .. import worlds
 from .models import ODD_AGE, Breaking, Tracing
 
 SCHEMA = worlds.SCHEMA.edit("age", action="fixed")
@@ -140,11 +141,26 @@ def test_a_worker_that_dies_once_costs_nothing_but_time(
     assert_frame_equal(result.outcomes(), explainer.explain(odd, target=1).outcomes())
 
 
-@pytest.mark.slow
-def test_a_model_that_breaks_on_everybody_is_given_up(rows: pd.DataFrame) -> None:
-    everybody = pd.concat([rows.assign(age=ODD_AGE)] * 4)
-    with pytest.raises(ModelError, match=r"fails on 101 of 101 rows.*not in the table"):
-        explain_parallel(banker(Breaking(kills=False)), everybody, n_jobs=2, target=1)
+@pytest.mark.parametrize("n_answered", [1, pytest.param(0, marks=pytest.mark.slow)])
+def test_of_a_model_that_is_given_up_the_answers_are_returned(
+    rows: pd.DataFrame, n_answered: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Most rows are not asked about; where nothing was answered, there is only the error."""
+    many = pd.concat([rows.assign(age=ODD_AGE)] * 4).reset_index(drop=True)
+    many.loc[: n_answered - 1, "age"] = 40
+    words = rf"the model fails on 32 of {32 + n_answered} rows.*not in the table"
+    fragile = banker(Breaking(kills=False))
+    if not n_answered:
+        with pytest.raises(ModelError, match=words):
+            explain_parallel(fragile, many, n_jobs=1, target=1)
+        return
+    with caplog.at_level(logging.WARNING):
+        outcomes = gathered(fragile, many, n_jobs=1, target=1).outcomes()
+    assert "the model was given up: the model fails on 32 of 33 rows" in caplog.text
+    assert outcomes.index[outcomes["outcome"] != "failed"].tolist() == [0]
+    assert len(outcomes) == 120
+    assert outcomes["reason"][1:].str.contains("not in the table").all()
+    assert outcomes["reason"].str.lower().str.match(words).sum() == 120 - 33
 
 
 @pytest.mark.parametrize(
@@ -263,7 +279,10 @@ def test_a_wrong_cell_is_found_before_anybody_works(explainer: ProCE, rows: pd.D
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"n_jobs": 0}, SearchError, "n_jobs is 0; expected a whole number"),
+        *(
+            ({"n_jobs": n_jobs}, SearchError, r"n_jobs is .*; expected a whole number from 1 on")
+            for n_jobs in (0, 1.5, True, "two", np.array([1, 2]), pd.Series([1]))
+        ),
         ({"chunk_rows": 0}, SearchError, "chunk_rows is 0"),
         ({"resume": "no"}, SearchError, "resume is 'no'; expected True or False"),
         ({"out": "result.txt"}, FileError, r"expected a name that ends in \.parquet, \.csv"),

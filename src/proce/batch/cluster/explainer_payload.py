@@ -25,7 +25,7 @@ _lock = threading.RLock()  # an explainer answers one call at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Parcel:
+class ExplainerPayload:
     """An explainer that can be sent to another process."""
 
     sha256: str  # the checksum by which a process knows that it has the explainer already
@@ -50,7 +50,7 @@ class Parcel:
             result: Explanations = self.open().explain(frame, **options)
             return result
 
-    def with_looks(self) -> "Parcel":
+    def with_looks(self) -> "ExplainerPayload":
         """Return the explainer with what the pick ``typical`` needs, learned here and not there.
 
         Workers would learn the same, each for itself.
@@ -63,11 +63,11 @@ class Parcel:
         return self if taught is None else replace(self, files=taught.files)
 
     def __dask_tokenize__(self) -> tuple[str, str]:
-        return "proce.Parcel", self.sha256
+        return "proce.ExplainerPayload", self.sha256
 
 
-def pack(explainer: "Method | str | PathLike[str]") -> Parcel:
-    """Make a parcel of a fitted explainer, or of the folder that one was saved to.
+def pack(explainer: "Method | str | PathLike[str]") -> ExplainerPayload:
+    """Make the payload of a fitted explainer, or of the folder that one was saved to.
 
     A saved explainer travels as the bytes of its files. One that cannot be saved whole, such as
     that of a function, travels as an object.
@@ -75,14 +75,14 @@ def pack(explainer: "Method | str | PathLike[str]") -> Parcel:
     if isinstance(explainer, str | PathLike):
         folder = path_of(explainer, "explainer")
         files = _files(folder)
-        parcel = Parcel(sha256_of(folder), files)
-        parcel.open()
-        return parcel
+        payload = ExplainerPayload(sha256_of(folder), files)
+        payload.open()
+        return payload
     check_method(explainer, ", or the folder that one was saved to")
     return _saved(explainer) or _pickled(explainer)
 
 
-def _saved(explainer: Any) -> Parcel | None:
+def _saved(explainer: Any) -> ExplainerPayload | None:
     """Return an explainer as files, or ``None`` where they would not hold all of it."""
     models = getattr(explainer, "models", None)
     if not isinstance(explainer, ProCE) or not (models is None or isinstance(models, int)):
@@ -91,14 +91,14 @@ def _saved(explainer: Any) -> Parcel | None:
         folder = Path(name) / "explainer"
         try:
             explainer.save(folder)
-            parcel = Parcel(sha256_of(folder), _files(folder))
-            parcel.open()
+            payload = ExplainerPayload(sha256_of(folder), _files(folder))
+            payload.open()
         except PersistenceError:
             return None
-    return parcel
+    return payload
 
 
-def _pickled(explainer: Any) -> Parcel:
+def _pickled(explainer: Any) -> ExplainerPayload:
     import cloudpickle
 
     try:
@@ -109,7 +109,7 @@ def _pickled(explainer: Any) -> Parcel:
             f"the explainer cannot be sent to other processes: {reason}. Save it to a folder, or"
             " explain with a model that can be pickled."
         ) from error
-    return Parcel(hashlib.sha256(content).hexdigest(), None, explainer)
+    return ExplainerPayload(hashlib.sha256(content).hexdigest(), None, explainer)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -1,12 +1,13 @@
-"""A place for parts: marked, locked, and nobody else's files are touched in it."""
+"""A folder for parts: marked, locked, and nobody else's files are touched in it."""
 
 import json
 import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-from proce.batch.parts.place import Place
+from proce.batch.parts.partial_result_dir import PartialResultDir
 from proce.batch.parts.spans import Span
 from proce.errors import FileError
 from proce.files import draft_of
@@ -20,53 +21,59 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "result.csv.parts"
 
 
-def finish(place: Place, span: Span = FIRST) -> None:
+def opened(
+    folder: Path, request: str = "1", *, restart: bool = False
+) -> AbstractContextManager[PartialResultDir]:
+    return PartialResultDir.open(folder, request, restart)
+
+
+def finish(directory: PartialResultDir, span: Span = FIRST) -> None:
     """Write the files of a finished part."""
-    place.path(span, "results.parquet").write_text("results")
-    place.path(span, "outcomes.parquet").write_text("outcomes")
+    directory.path(span, "results.parquet").write_text("results")
+    directory.path(span, "outcomes.parquet").write_text("outcomes")
 
 
 def unfinished(folder: Path, request: str = "1") -> None:
-    with Place.open(folder, request, restart=False) as place:
-        finish(place)
+    with opened(folder, request, restart=False) as directory:
+        finish(directory)
 
 
 def test_a_place_without_parts_goes_away(folder: Path) -> None:
-    with Place.open(folder, "1", restart=False) as place:
+    with opened(folder) as directory:
         assert (folder / MARKER).exists()
-        place.path(FIRST, "results.parquet").write_text("never finished")
+        directory.path(FIRST, "results.parquet").write_text("never finished")
     assert not folder.exists()
 
 
 def test_the_same_request_takes_up_what_is_finished(folder: Path) -> None:
     unfinished(folder)
-    with Place.open(folder, "1", restart=False) as place:
-        assert place.spans() == [FIRST]
+    with opened(folder) as directory:
+        assert directory.spans() == [FIRST]
 
 
 def test_what_a_killed_process_left_is_no_part_and_goes_away(folder: Path) -> None:
     unfinished(folder)
-    with Place.open(folder, "1", restart=False) as place:
-        half = place.path(Span(8, 8), "results.parquet")
+    with opened(folder) as directory:
+        half = directory.path(Span(8, 8), "results.parquet")
         half.write_text("no outcomes came after it")
-        outcomes = place.path(Span(8, 8), "outcomes.parquet")
+        outcomes = directory.path(Span(8, 8), "outcomes.parquet")
         with draft_of(outcomes) as draft:
             draft.write_text("half")
         outcomes.rename(draft)
-    with Place.open(folder, "1", restart=False) as place:
-        assert place.spans() == [FIRST]
+    with opened(folder) as directory:
+        assert directory.spans() == [FIRST]
         assert not half.exists()
         assert not draft.exists()
-        assert len(place.files()) == 2
+        assert len(directory.files()) == 2
 
 
 def test_another_request_is_refused_until_it_starts_anew(folder: Path) -> None:
     unfinished(folder)
-    other = Place.open(folder, "2", restart=False)
+    other = opened(folder, "2", restart=False)
     with pytest.raises(FileError, match=r"holds 1 part of an unfinished run.*--restart"), other:
         pass
-    with Place.open(folder, "2", restart=True) as place:
-        assert place.spans() == []
+    with opened(folder, "2", restart=True) as directory:
+        assert directory.spans() == []
         assert len(list(folder.iterdir())) == 2  # the marker and the lock
 
 
@@ -77,8 +84,11 @@ def test_a_folder_that_is_not_ours_is_refused_and_left_as_it_is(
     folder.mkdir()
     (folder / "00000000.parquet").write_text("mine")
     (folder / "request.json").write_text("{}")
-    place = Place.open(folder, "1", restart=restart)
-    with pytest.raises(FileError, match=r"did not make \(it holds 00000000.parquet, requ"), place:
+    directory = opened(folder, restart=restart)
+    with (
+        pytest.raises(FileError, match=r"did not make \(it holds 00000000.parquet, requ"),
+        directory,
+    ):
         pass
     assert {path.name for path in folder.iterdir()} == {"00000000.parquet", "request.json"}
 
@@ -91,9 +101,9 @@ def test_what_somebody_keeps_in_our_folder_stays(folder: Path, restart: bool) ->
     for name in kept:
         (folder / name).write_text("mine")
     (folder / "sub").mkdir()
-    with Place.open(folder, "1", restart=restart) as place:
-        assert len(place.spans()) == (not restart)
-        place.clear()
+    with opened(folder, restart=restart) as directory:
+        assert len(directory.spans()) == (not restart)
+        directory.clear()
     assert {path.name for path in folder.iterdir()} == {*kept, "sub"}
     assert all((folder / name).read_text() == "mine" for name in kept)
 
@@ -106,13 +116,19 @@ def test_an_empty_folder_is_taken(folder: Path) -> None:
 
 def test_a_file_or_a_link_in_its_place_is_refused(folder: Path, tmp_path: Path) -> None:
     folder.write_text("mine")
-    with pytest.raises(FileError, match="is no folder"), Place.open(folder, "1", restart=True):
+    with (
+        pytest.raises(FileError, match="is no folder"),
+        opened(folder, restart=True),
+    ):
         pass
     assert folder.read_text() == "mine"
     folder.unlink()
     (tmp_path / "elsewhere").mkdir()
     folder.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(FileError, match="is no folder"), Place.open(folder, "1", restart=True):
+    with (
+        pytest.raises(FileError, match="is no folder"),
+        opened(folder, restart=True),
+    ):
         pass
 
 
@@ -121,7 +137,10 @@ def test_a_damaged_marker_is_not_trusted(folder: Path, text: str) -> None:
     unfinished(folder)
     before = {path.name for path in folder.iterdir()}
     (folder / MARKER).write_text(text)
-    with pytest.raises(FileError, match="damaged"), Place.open(folder, "1", restart=True):
+    with (
+        pytest.raises(FileError, match="damaged"),
+        opened(folder, restart=True),
+    ):
         pass
     assert {path.name for path in folder.iterdir()} == before
 
@@ -131,26 +150,26 @@ def test_the_marker_says_what_the_folder_is(folder: Path) -> None:
     assert json.loads((folder / MARKER).read_text())["about"].startswith("Unfinished results")
 
 
-def test_two_runs_do_not_use_one_place(folder: Path) -> None:
-    with Place.open(folder, "1", restart=False) as place:
-        finish(place)
-        second = Place.open(folder, "1", restart=True)
+def test_two_runs_do_not_use_one_folder(folder: Path) -> None:
+    with opened(folder) as directory:
+        finish(directory)
+        second = opened(folder, restart=True)
         with pytest.raises(FileError, match="another run is using"), second:
             pass
-        assert place.spans() == [FIRST]
+        assert directory.spans() == [FIRST]
 
 
 def test_a_lock_that_its_holder_removed_is_no_lock(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run before ends, and removes its folder, just after the next one opened the lock."""
-    from proce.batch.parts import place as module
+    from proce.batch.parts import partial_result_dir as module
 
-    opened = module._open_lock
+    usual = module._open_lock
     calls: list[Path] = []
 
     def removed_once(path: Path) -> object:
-        lock = opened(path)
+        lock = usual(path)
         if not calls:
             (path / "proce-parts.lock").unlink()
             path.rmdir()
@@ -158,17 +177,17 @@ def test_a_lock_that_its_holder_removed_is_no_lock(
         return lock
 
     monkeypatch.setattr(module, "_open_lock", removed_once)
-    with Place.open(folder, "1", restart=False) as place:
-        finish(place)
+    with opened(folder) as directory:
+        finish(directory)
     assert len(calls) == 2
     assert (folder / MARKER).exists()
 
 
 def test_a_folder_that_somebody_removes_meanwhile_holds_nothing(folder: Path) -> None:
-    with Place.open(folder, "1", restart=False) as place:
-        finish(place)
+    with opened(folder) as directory:
+        finish(directory)
         shutil.rmtree(folder)
-        assert place.spans() == []
+        assert directory.spans() == []
         with pytest.raises(FileNotFoundError, match=r"result.csv.parts"):
-            finish(place)
+            finish(directory)
     assert not folder.exists()

@@ -2,11 +2,17 @@
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ... import worlds
+import pyarrow as pa
+
+from proce import ProCE
+from proce.errors import ModelError
+
+from .. import worlds
 
 ODD_AGE = 19  # nobody among the bank's people is so young
 
@@ -49,3 +55,26 @@ class Tracing:
         with self.trace.open("a") as stream:
             stream.write(f"{os.getpid()}\n")
         return worlds.bank(frame)
+
+
+@dataclass(frozen=True)
+class Disturbed:
+    """The banker, to whom something happens before he explains some rows."""
+
+    banker: ProCE
+    happen: Callable[[pa.Table], None]
+
+    def explain(self, rows: pa.Table, **options: Any) -> Any:
+        self.happen(rows)
+        return self.banker.explain(rows, **options)
+
+
+@dataclass(frozen=True)
+class FailingOn:
+    """Fails on people whose savings, which number them here, are among some."""
+
+    numbers: frozenset[int]
+
+    def __call__(self, rows: pa.Table) -> None:
+        if self.numbers & set(rows["savings"].to_pylist()):
+            raise ModelError("row 0, a candidate with debt=1: ValueError: no such debt.")

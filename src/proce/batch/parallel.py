@@ -1,23 +1,33 @@
 """``explain_parallel``: explain a frame in worker processes."""
 
+import hashlib
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from hashlib import sha256
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import narwhals as nw
+
 from proce.arguments import check_count, is_whole
-from proce.batch.parallel.frame_rows import CountRows, FrameRows, checked_frame, no_rows
-from proce.batch.parallel.running import ParallelJob, piece_rows
-from proce.batch.parallel.work import CallTerms, ExplainWork, GivenExplainer, SavedExplainer
+from proce.batch.job import (
+    CallTerms,
+    ExplainWork,
+    GivenExplainer,
+    Job,
+    SavedExplainer,
+    piece_rows,
+)
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
+from proce.batch.reading.file_types import FileType
+from proce.batch.reading.rows import Chunk
 from proce.classifier.adapters.probe import probe_rows
-from proce.errors import FileError, PersistenceError, SearchError, WorkerError
-from proce.explanation import Explanations
+from proce.errors import FileError, ModelError, PersistenceError, SearchError, WorkerError
+from proce.explanation import Explanations, Outcome
 from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
 from proce.methods.calls.explain_options import check_callback
@@ -27,6 +37,9 @@ from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 from proce.paths import path_of
 from proce.processes.worker import pickled
 from proce.processors import n_usable
+from proce.schema import Codec
+from proce.schema.frames.frame import open_frame
+from proce.schema.matching import only_features
 
 _log = logging.getLogger("proce.batch")
 _SUFFIXES = (".parquet", ".csv", ".json")
@@ -95,13 +108,14 @@ def explain_parallel(
         raise FileError("outcomes= needs out=; without a file, ask the result for .outcomes().")
     if beside is not None:
         require_apart(beside, "outcomes", {"out": place})
-    started, like = time.monotonic(), explainer.explain(no_rows(frame), **options)
-    features, rows_sum = checked_frame(like.context.codec, frame)
+    started = time.monotonic()
+    like = explainer.explain(open_frame(frame)[:0].to_native(), **options)
+    features, rows_sum = _checked_frame(like.context.codec, frame)
     rows = FrameRows(features, chunk_rows or piece_rows(len(features), n_workers))
     call = _call_terms(explainer, like, rows.count, started, options)
     _learn_once(explainer, options)
     with closing_bar(progress), _sent(explainer) as source:
-        job = ParallelJob(rows, source, call, like, n_workers, progress=progress)
+        job = Job(rows, source, call, like, n_workers, progress=progress)
         if place is None:
             return _gathered(job, started)
         request = {"explainer": _sum_of(explainer, like), "rows": rows_sum, "options": call.told}
@@ -109,13 +123,65 @@ def explain_parallel(
             if not _kept(job, parts):
                 n_done = sum(span.n_rows for span in parts.covered())
                 _log.warning("%d of %d rows were reached in time", n_done, rows.count)
-                for result in job.unreached(parts.covered(), _STOPPED):
+                for result in job.unreached(parts.covered(), Outcome.OUT_OF_TIME, _STOPPED):
                     parts.writer.write(result)
             parts.put_together(rows.count, beside)
     return place
 
 
-def _kept(job: ParallelJob, parts: Parts) -> bool:
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """The rows of a frame of any library, cut into chunks."""
+
+    frame: Any  # the frame; only the columns of features are sent to workers
+    chunk_rows: int  # how many rows a chunk has
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.frame)
+
+    @property
+    def labels(self) -> "FrameLabels":
+        """What gives explanations their positions; their labels they have from the frame."""
+        return FrameLabels()
+
+    @property
+    def result_types(self) -> dict[str, FileType]:
+        """The types of columns in files: those that the frame gives them."""
+        return {}
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the rows, cut into chunks."""
+        opened = nw.from_native(self.frame, eager_only=True)
+        for first_row in range(0, max(self.count, 1), self.chunk_rows):
+            part = opened[first_row : first_row + self.chunk_rows]
+            yield Chunk(first_row, part.to_native())
+
+
+class FrameLabels:
+    """Gives explanations of rows the positions that they have in the whole frame."""
+
+    def labelled(self, result: Explanations, _table: Any, first_row: int) -> Explanations:
+        """Count the rows from ``first_row``."""
+        return result.counted_from(first_row)
+
+    def naming(self, _first_row: int) -> nullcontext[None]:
+        """Leave errors as they are: all cells were read before."""
+        return nullcontext()
+
+
+def _checked_frame(codec: Codec, frame: Any) -> tuple[Any, str]:
+    """Return the features of a frame, or say which cell does not fit, and a sum of its rows."""
+    features = only_features(codec.schema, frame)
+    total = hashlib.sha256(codec.raw_of_frame(features).tobytes())
+    index = getattr(frame, "index", None)
+    if index is not None:
+        total.update(repr(index.tolist()).encode())
+    return features, total.hexdigest()
+
+
+def _kept(job: Job, parts: Parts) -> bool:
     """Explain into parts, all of them or not; say what is kept where Ctrl-C ends it."""
     try:
         return job.keep(parts)
@@ -127,17 +193,24 @@ def _kept(job: ParallelJob, parts: Parts) -> bool:
         ) from None
 
 
-def _gathered(job: ParallelJob, started: float) -> Explanations:
+def _gathered(job: Job, started: float) -> Explanations:
     """Return the explanations of all rows in memory, those that were not reached marked."""
     results: list[Explanations] = []
+    outcome, reason = Outcome.OUT_OF_TIME, _STOPPED
     try:
         with closing(job.explanations()) as pieces:
             results.extend(pieces)
     except KeyboardInterrupt:
         n_done = sum(map(len, results))
         _log.warning("interrupted: %d of %d rows were finished", n_done, job.rows.count)
+    except ModelError as error:
+        outcomes = [own.rows.outcome_counts() for own in results]
+        if not any(counts.keys() - {Outcome.FAILED} for counts in outcomes):
+            raise
+        _log.warning("the model was given up: %s", error)
+        outcome, reason = Outcome.FAILED, str(error)
     covered = [Span(int(own.rows.positions[0]), len(own)) for own in results if len(own)]
-    results += job.unreached(covered, _STOPPED)
+    results += job.unreached(covered, outcome, reason)
     results.sort(key=lambda own: int(own.rows.positions[0]) if len(own) else 0)
     return Explanations.join(results, elapsed_seconds=time.monotonic() - started)
 
@@ -165,7 +238,7 @@ def _sent(explainer: Method) -> Iterator[GivenExplainer | SavedExplainer]:
     """Yield what workers have the explainer from: itself, or a folder where it has no copies."""
     given = GivenExplainer(explainer)
     try:
-        pickled(ExplainWork(given, CallTerms({}), CountRows()))
+        pickled(ExplainWork(given, CallTerms({}), FrameLabels()))
     except WorkerError as error:
         with TemporaryDirectory(prefix="proce-") as folder:
             try:
@@ -212,7 +285,7 @@ def _sum_of(explainer: Method, like: Explanations) -> str:
         context.edges,
         context.rules,
     )
-    total = sha256(repr(told).encode())
+    total = hashlib.sha256(repr(told).encode())
     fitted: Any = getattr(explainer, "fitted_", None) or getattr(explainer, "common_", None)
     if fitted is not None:
         sample = fitted.classifier.predict_proba(probe_rows(context.codec))

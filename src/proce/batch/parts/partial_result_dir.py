@@ -39,7 +39,7 @@ class _Marker(StrictRecord):
 
 
 @dataclass(frozen=True)
-class Place:
+class PartialResultDir:
     """A folder that holds the parts of one run."""
 
     folder: Path  # the folder
@@ -47,21 +47,21 @@ class Place:
 
     @classmethod
     @contextmanager
-    def open(cls, folder: Path, request: str, restart: bool) -> "Iterator[Place]":
+    def open(cls, folder: Path, request: str, restart: bool) -> "Iterator[PartialResultDir]":
         """Take up the run of the same request, or begin one; hold a lock while it is open.
 
-        A place without parts is removed in the end, and so is its folder, if nobody else has put
+        One without parts is removed in the end, and so is its folder, if nobody else has put
         anything there.
         """
         with _locked(folder):
-            place = cls._begin(folder, request, restart)
+            directory = cls._begin(folder, request, restart)
             try:
-                yield place
+                yield directory
             finally:
-                place.sweep()
+                directory.sweep()
 
     @classmethod
-    def _begin(cls, folder: Path, request: str, restart: bool) -> "Place":
+    def _begin(cls, folder: Path, request: str, restart: bool) -> "PartialResultDir":
         marker = _read_marker(folder)
         if marker is not None:
             earlier = cls(folder, marker.run)
@@ -152,7 +152,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _leave(folder: Path) -> None:
-    """Remove the lock of a place that holds no run, and the folder where nothing else is in it."""
+    """Remove the lock of a folder that holds no run, and the folder where nothing else is in it."""
     if not (folder / _MARKER_NAME).exists():
         _remove(folder / _LOCK_NAME)
         with suppress(OSError):  # somebody keeps something there

@@ -1,1 +1,0 @@
-"""Explain many rows in worker processes, with the answers that one process gives."""
