@@ -34,9 +34,9 @@ def rows_of(explainer: ProCE, path: Path, id_name: str | None = None) -> Rows:
 def job_of(explainer: ProCE, rows: Rows, **more: Any) -> Job:
     """Return a job that leads rows to the class 1, in this process if nothing else is said."""
     options = {"target": 1, "keep_front": False}
-    like = explainer.explain(next(rows.chunks()).table[:0], **options)
-    call = CallTerms(options, like.provenance.options)
-    return Job(rows, GivenExplainer(explainer), call, like, **more)
+    empty = explainer.explain(next(rows.chunks()).table[:0], **options)
+    call = CallTerms(options, empty.provenance.options)
+    return Job(rows, GivenExplainer(explainer), call, empty, **more)
 
 
 @pytest.fixture(scope="session")

@@ -89,16 +89,23 @@ def test_an_error_about_a_chunk_says_where_its_rows_begin(banker: ProCE, people:
         list(job_of(disturbed, rows_of(banker, path)).explanations())
 
 
-@IN_ONE_PROCESS_AND_TWO
+NINE_OF_TEN = set(range(200)) - set(range(5, 200, 10))
+FAILING = {
+    "one": (21, {10}),
+    "the last, alone in its chunk, after a hundred answers": (101, {100}),
+    "nine of ten": (200, NINE_OF_TEN),
+    "the first chunk, and more": (200, set(range(120))),
+}
+
+
 @pytest.mark.parametrize(
-    ("n_rows", "failing"),
+    ("n_workers", "n_rows", "failing"),
     [
-        (21, {10}),
-        (101, {100}),  # alone in its chunk, after a hundred that were answered
-        (200, set(range(200)) - set(range(0, 200, 5)) | set(range(0, 200, 10))),  # 9 of 10
-        (200, set(range(120))),  # the first chunk, and more
+        *((None, *case) for case in FAILING.values()),
+        (2, *FAILING["nine of ten"]),
+        (2, *FAILING["the first chunk, and more"]),
     ],
-    ids=["one", "the last", "nine of ten", "the first"],
+    ids=[*FAILING, "nine of ten in workers", "the first chunk in workers"],
 )
 def test_rows_on_which_the_model_breaks_have_failed_and_the_rest_is_explained(
     banker: ProCE, tmp_path: Path, n_workers: int | None, n_rows: int, failing: set[int]

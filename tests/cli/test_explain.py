@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
-from proce.batch.tables import Summary
+from proce.batch.tables import NO_ROWS
 from proce.cli.explaining.output import JobSummary, show_summary
 from proce.cli.main import main
 
@@ -179,6 +179,7 @@ def test_a_receipt_is_written_for_every_row_and_holds(
 def test_the_summary_counts_advice_that_is_in_doubt(
     doubts: dict[str, int], found: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = JobSummary(Summary(Counter(found=10, not_found=2), Counter(doubts)))
+    tally = Counter(found=10, not_found=2)
+    summary = JobSummary(NO_ROWS.model_copy(update={"tally": tally, "doubts": Counter(doubts)}))
     show_summary(summary, None)
     assert capsys.readouterr().err == f"12 rows: {found} 2 not found.\n"

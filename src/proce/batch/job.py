@@ -21,7 +21,6 @@ from proce.batch.pieces import (
     run_here,
     run_in_workers,
 )
-from proce.batch.reading.file_types import FileType
 from proce.batch.reading.rows import Chunk
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.receipts.receipt import ModelFile
@@ -66,10 +65,6 @@ class RowSource(Protocol):
     def labels(self) -> RowLabels:
         """What they are called."""
 
-    @property
-    def result_types(self) -> Mapping[str, FileType]:
-        """The types that columns of a result in a file get."""
-
     def chunks(self) -> Iterator[Chunk]:
         """Yield them cut into chunks; one empty chunk where there are none."""
 
@@ -111,7 +106,7 @@ class CallTerms:
 
     options: Mapping[str, Any]  # the options of the call but for its budget
     # the options that provenance tells of: those of the whole call
-    told: Mapping[str, Any] = field(default_factory=dict)
+    reported_options: Mapping[str, Any] = field(default_factory=dict)
     deadline: float | None = None  # when the call ends, by the monotonic clock; None for never
     # who reads the explanations; None for whom they are made for by default
     view: View | None = None
@@ -125,7 +120,7 @@ class CallTerms:
 
     def seen(self, result: Explanations) -> Explanations:
         """Return explanations of this call as its reader gets them."""
-        provenance = replace(result.provenance, options=self.told)
+        provenance = replace(result.provenance, options=self.reported_options)
         result = replace(result, provenance=provenance)
         return result if self.view is None else result.seen_by(self.view)
 
@@ -175,9 +170,9 @@ class Job:
     rows: RowSource  # the rows
     explainer: SavedExplainer | GivenExplainer  # where a worker has the explainer from
     call: CallTerms  # the call
-    like: Explanations  # what the call gives for no rows
+    empty: Explanations  # what the call gives for no rows
     n_workers: int | None = None  # how many worker processes; None where this process explains
-    also: Keep | None = None  # what else is done with each explanation, where it is made
+    on_result: Keep | None = None  # what else is done with each explanation, where it is made
     # called with how many rows are finished; workers end where it returns False
     progress: ProgressCallback | None = None
 
@@ -187,13 +182,13 @@ class Job:
         They end before the last row where the time is over, or somebody stops the job.
         """
         if not self.rows.count:
-            yield self.like
+            yield self.empty
             return
         with closing(self._events(())) as events:
             for event in events:
                 result = self._failed(event) if isinstance(event, Failed) else event.value
-                if self.also is not None:
-                    self.also(result)
+                if self.on_result is not None:
+                    self.on_result(result)
                 yield result
 
     def keep(self, parts: Parts) -> bool:
@@ -201,10 +196,10 @@ class Job:
 
         Return whether all rows were reached.
         """
-        keepers = tuple(keep for keep in (self.also, parts.writer.write) if keep is not None)
+        keepers = tuple(keep for keep in (self.on_result, parts.writer.write) if keep is not None)
         if not self.rows.count:
             for keep in keepers:
-                keep(self.like)
+                keep(self.empty)
             return True
         covered, failed = parts.covered(), list[Failed]()
         n_reached = sum(span.n_rows for span in covered)
@@ -265,7 +260,7 @@ class Job:
         return self._unanswered(event.piece, Outcome.FAILED, event.reason)
 
     def _unanswered(self, piece: Piece, outcome: Outcome, reason: str) -> Explanations:
-        result = self.call.seen(unanswered(self.like, piece.frame, outcome, reason))
+        result = self.call.seen(unanswered(self.empty, piece.frame, outcome, reason))
         return self.rows.labels.labelled(result, piece.frame, piece.first_row)
 
 

@@ -23,7 +23,6 @@ from proce.batch.job import (
 )
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
-from proce.batch.reading.file_types import FileType
 from proce.batch.reading.rows import Chunk
 from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, ModelError, PersistenceError, SearchError, WorkerError
@@ -109,16 +108,20 @@ def explain_parallel(
     if beside is not None:
         require_apart(beside, "outcomes", {"out": place})
     started = time.monotonic()
-    like = explainer.explain(open_frame(frame)[:0].to_native(), **options)
-    features, rows_sum = _checked_frame(like.context.codec, frame)
+    empty = explainer.explain(open_frame(frame)[:0].to_native(), **options)
+    features, rows_sum = _checked_frame(empty.context.codec, frame)
     rows = FrameRows(features, chunk_rows or piece_rows(len(features), n_workers))
-    call = _call_terms(explainer, like, rows.count, started, options)
+    call = _call_terms(explainer, empty, rows.count, started, options)
     _learn_once(explainer, options)
     with closing_bar(progress), _sent(explainer) as source:
-        job = Job(rows, source, call, like, n_workers, progress=progress)
+        job = Job(rows, source, call, empty, n_workers, progress=progress)
         if place is None:
             return _gathered(job, started)
-        request = {"explainer": _sum_of(explainer, like), "rows": rows_sum, "options": call.told}
+        request = {
+            "explainer": _sum_of(explainer, empty),
+            "rows": rows_sum,
+            "options": call.reported_options,
+        }
         with Parts.open(place, request, restart=not resume) as parts:
             if not _kept(job, parts):
                 n_done = sum(span.n_rows for span in parts.covered())
@@ -145,11 +148,6 @@ class FrameRows:
     def labels(self) -> "FrameLabels":
         """What gives explanations their positions; their labels they have from the frame."""
         return FrameLabels()
-
-    @property
-    def result_types(self) -> dict[str, FileType]:
-        """The types of columns in files: those that the frame gives them."""
-        return {}
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, cut into chunks."""
@@ -216,7 +214,7 @@ def _gathered(job: Job, started: float) -> Explanations:
 
 
 def _call_terms(
-    explainer: Method, like: Explanations, n_rows: int, started: float, options: dict[str, Any]
+    explainer: Method, empty: Explanations, n_rows: int, started: float, options: dict[str, Any]
 ) -> CallTerms:
     """Return the terms of the whole call for any of its pieces."""
     budget = options.get("budget_seconds")
@@ -224,7 +222,7 @@ def _call_terms(
     if isinstance(explainer, ProCE) and own.get("keep_front") is None:
         own["keep_front"] = n_rows <= MAX_ROWS_WITH_FRONTS
     deadline = None if budget is None else started + budget
-    return CallTerms(own, like.provenance.options, deadline)
+    return CallTerms(own, empty.provenance.options, deadline)
 
 
 def _learn_once(explainer: Method, options: dict[str, Any]) -> None:
@@ -271,9 +269,9 @@ def _checked_place(path: str | Path, option: str, suffixes: tuple[str, ...]) -> 
     return place
 
 
-def _sum_of(explainer: Method, like: Explanations) -> str:
+def _sum_of(explainer: Method, empty: Explanations) -> str:
     """Return a sum of what the answers depend on: the explainer, its model, the versions."""
-    provenance, context = like.provenance, like.context
+    provenance, context = empty.provenance, empty.context
     told = (
         provenance.versions,
         provenance.method,

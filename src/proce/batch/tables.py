@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,48 +18,42 @@ from proce.explanation.words.certainty import count_less_robust, count_unsure
 from proce.explanation.words.values import row_label
 from proce.schema.records import StrictRecord
 
+_SUMMARY_KEY = b"proce"  # of the metadata of a table
 MAX_REASONS = 3  # rows without a counterfactual whose reason is told
 
 
-class _SummaryRecord(StrictRecord):
-    tally: dict[str, int]
-    doubts: dict[str, int]
-    reasons: list[str]
-
-
-@dataclass(frozen=True)
-class Summary:
+class Summary(StrictRecord):
     """How many rows ended how."""
 
-    tally: Counter[str] = field(default_factory=Counter)  # how many rows have each outcome
-    # for how many the recommended counterfactual is not robust, or unsure
-    doubts: Counter[str] = field(default_factory=Counter)
-    reasons: tuple[str, ...] = ()  # why the first rows that have no counterfactual have none
+    tally: Counter[str]  # how many rows have each outcome
+    doubts: Counter[str]  # for how many the recommended counterfactual is not robust, or unsure
+    reasons: tuple[str, ...]  # why the first rows that have no counterfactual have none
 
     @classmethod
     def of(cls, result: Explanations) -> "Summary":
         """Sum up the explanations of some rows."""
-        return cls(tally(result), doubts(result), tuple(reasons(result, MAX_REASONS)))
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> "Summary":
-        """Read a summary, or raise ``ValueError``."""
-        record = _SummaryRecord.model_validate_json(text)
-        return cls(Counter(record.tally), Counter(record.doubts), tuple(record.reasons))
-
-    def to_json(self) -> str:
-        """Return the summary as JSON text."""
-        record = _SummaryRecord(
-            tally=dict(self.tally), doubts=dict(self.doubts), reasons=list(self.reasons)
-        )
-        return record.model_dump_json()
+        why = tuple(reasons(result, MAX_REASONS))
+        return cls(tally=tally(result), doubts=doubts(result), reasons=why)
 
     def __add__(self, later: "Summary") -> "Summary":
         return Summary(
-            self.tally + later.tally,
-            self.doubts + later.doubts,
-            (self.reasons + later.reasons)[:MAX_REASONS],
+            tally=self.tally + later.tally,
+            doubts=self.doubts + later.doubts,
+            reasons=(self.reasons + later.reasons)[:MAX_REASONS],
         )
+
+
+NO_ROWS = Summary(tally=Counter(), doubts=Counter(), reasons=())
+
+
+def with_summary(table: pa.Table, summary: Summary) -> pa.Table:
+    """Return a table whose Parquet file says how its rows ended, and nothing else of it."""
+    return table.replace_schema_metadata({_SUMMARY_KEY: summary.model_dump_json()})
+
+
+def read_summary(file: Any) -> Summary:
+    """Return what a Parquet file says of how its rows ended, or raise ``ValueError``."""
+    return Summary.model_validate_json(pq.read_schema(file).metadata[_SUMMARY_KEY])
 
 
 def tally(result: Explanations) -> Counter[str]:

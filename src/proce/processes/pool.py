@@ -162,7 +162,7 @@ class WorkerPool:
             try:
                 worker = _Worker(self.server.start_worker(lambda: not self._closing.is_set()))
             except (OSError, WorkerError) as error:
-                self._mind_early_death(WorkerDied(f"no worker can be made: {error}"))
+                self._count_early_death(WorkerDied(f"no worker can be made: {error}"))
                 continue
             try:
                 self._open(worker)
@@ -170,7 +170,7 @@ class WorkerPool:
                     self._take_in(worker, message)
             except Exception as error:  # such as that no thread can be started
                 worker.kill(WorkerError(f"a worker was ended: {error}"))
-            self._bury(worker)
+            self._remove_dead(worker)
 
     def _is_wanted(self) -> bool:
         with self._lock:
@@ -266,14 +266,14 @@ class WorkerPool:
                     worker.send(pickle.dumps((ANSWER, worker.number, answer)))
 
     def _end_after(
-        self, worker: "_Worker", seconds: float | None, verdict: Exception | None
+        self, worker: "_Worker", seconds: float | None, kill_reason: Exception | None
     ) -> None:
         """Kill a worker after a while, or earlier where that was ordered before."""
 
         def end() -> None:
             with self._lock:
                 if worker.timer is timer:  # else it was taken back in time
-                    worker.kill(verdict)
+                    worker.kill(kill_reason)
 
         if seconds is None or (worker.timer is not None and worker.timer.ends_before(seconds)):
             return
@@ -281,7 +281,7 @@ class WorkerPool:
         worker.timer = timer = _Timer(seconds, end)
         timer.start()
 
-    def _bury(self, worker: "_Worker") -> None:
+    def _remove_dead(self, worker: "_Worker") -> None:
         """Try the task of a worker again whose link has ended, or say how it failed."""
         with self._lock:
             worker.is_killed = True
@@ -305,13 +305,13 @@ class WorkerPool:
                     " enough for so many? Use fewer of them.",
                     death,
                 )
-                self._mind_early_death(worker.opening_error or worker.verdict or died)
+                self._count_early_death(worker.opening_error or worker.kill_reason or died)
 
     def _may_retry(self, worker: "_Worker", task: Task) -> bool:
         """Count the death of a worker that had a task, and tell whether to give it to another."""
         task.n_losses += 1
         task.n_deaths += task.has_begun
-        if self._closing.is_set() or worker.verdict is not None:
+        if self._closing.is_set() or worker.kill_reason is not None:
             return False
         if task.is_cancelled or task.future.done():
             return False
@@ -320,13 +320,13 @@ class WorkerPool:
     def _fail(self, worker: "_Worker", task: Task, death: str) -> None:
         if task.is_cancelled:
             task.fail(TaskCancelled("the call was cancelled."))
-        elif worker.verdict is not None:
-            task.fail(worker.verdict)
+        elif worker.kill_reason is not None:
+            task.fail(worker.kill_reason)
         else:
             before = ", and so did another before it" if task.n_losses > 1 else ""
             task.fail(WorkerDied(f"the worker that had the call died{before}: {death}.", death))
 
-    def _mind_early_death(self, error: Exception) -> None:
+    def _count_early_death(self, error: Exception) -> None:
         """Tell those who wait where no worker can be opened."""
         with self._lock:
             self._n_early_deaths += 1
@@ -366,7 +366,7 @@ class _Worker:
         self.task: Task | None = None
         self.number = 0  # of the task
         self.is_ready = self.is_killed = False
-        self.verdict: Exception | None = None  # why it was ended by us
+        self.kill_reason: Exception | None = None  # why it was ended by us
         self.opening_error: Exception | None = None
         self.timer: _Timer | None = None
         self._sender: threading.Thread | None = None
@@ -403,10 +403,10 @@ class _Worker:
             self.timer.cancel()
             self.timer = None
 
-    def kill(self, verdict: Exception | None = None) -> None:
+    def kill(self, kill_reason: Exception | None = None) -> None:
         """End the process, whatever it does."""
         if not self.is_killed:
-            self.is_killed, self.verdict = True, verdict
+            self.is_killed, self.kill_reason = True, kill_reason
             self.process.kill()
 
     def send(self, content: bytes) -> None:

@@ -42,13 +42,13 @@ def serve(link: Connection) -> None:
     """Call the initialiser that comes first, then do tasks until the parent closes the link."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=link.close)  # else a child of ours would hold it open
-    _go_first()
+    _raise_oom_score()
     with suppress(EOFError, OSError):  # the parent is gone
         initialiser = link.recv_bytes()
         try:
             state = pickle.loads(initialiser)()  # noqa: S301 - from our parent
         except Exception as error:
-            send(link, (RAISED, None, portable(error)))
+            send(link, (RAISED, None, picklable_error(error)))
             return
         send(link, (READY, None, None))
         while True:
@@ -58,7 +58,7 @@ def serve(link: Connection) -> None:
                 link.send_bytes(_answer(state, content, Progress(link, number)))
 
 
-def _go_first() -> None:
+def _raise_oom_score() -> None:
     """Have the system end this process before its parent where memory is short."""
     score = Path("/proc/self/oom_score_adj")
     with suppress(OSError):  # another system
@@ -75,7 +75,7 @@ def _answer(state: Any, call: tuple[str, dict[str, Any], bool], progress: "Progr
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # what is left of the process may be damaged
     except Exception as error:
-        told = portable(error)
+        told = picklable_error(error)
         if not isinstance(error, ProceError):
             told.add_note("".join(traceback.format_exception(error)))
         return pickle.dumps((RAISED, progress.number, told))
@@ -124,7 +124,7 @@ def receive(link: Connection) -> Any:
     return pickle.loads(link.recv_bytes())  # noqa: S301 - from our own child or parent
 
 
-def portable(error: Exception) -> Exception:
+def picklable_error(error: Exception) -> Exception:
     """Return an error that survives the way to the parent."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - of our own making

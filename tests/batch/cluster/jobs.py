@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 from distributed import Client
 
-from proce import ProCE
+from proce import ProCE, Progress
 from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.plan import FolderRequest, Plan, plan_run
-from proce.batch.cluster.run import RunProgress, RunSummary, run_plan
+from proce.batch.cluster.run import RunSummary, run_plan
 
 from ... import worlds
 
@@ -28,7 +28,7 @@ def run(payload: ExplainerPayload, request: FolderRequest, client: Client) -> Ru
 def interrupt(plan: Plan, client: Client) -> None:
     """Begin a run, and stop it when its first piece has ended."""
 
-    def stop(progress: RunProgress) -> None:
+    def stop(progress: Progress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

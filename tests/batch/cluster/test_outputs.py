@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from distributed import Client
 
+from proce import Progress
 from proce.batch.cluster import store
 from proce.batch.cluster.explainer_payload import ExplainerPayload
 from proce.batch.cluster.outputs import MARKER, open_output
 from proce.batch.cluster.plan import plan_run
-from proce.batch.cluster.run import RunProgress, run_plan
+from proce.batch.cluster.run import run_plan
 from proce.batch.cluster.task import explain_piece
 from proce.errors import FileError
 
@@ -91,7 +92,7 @@ def test_a_folder_that_lacks_a_part_is_not_called_finished(
     request = request_of(folder_of(a=worlds.people(6, seed=1)), piece_rows=3)
     plan = plan_run(payload, request)
 
-    def remove(progress: RunProgress) -> None:
+    def remove(progress: Progress) -> None:
         if progress.done == progress.total:
             parts(request.out)[0].unlink()
 

@@ -11,11 +11,11 @@ import pytest
 from distributed import Client
 from pandas.testing import assert_frame_equal
 
-from proce import ProCE
+from proce import ProCE, Progress
 from proce.batch.cluster.explainer_payload import ExplainerPayload, pack
 from proce.batch.cluster.outputs import MARKER
 from proce.batch.cluster.plan import plan_run
-from proce.batch.cluster.run import RunProgress, run_plan
+from proce.batch.cluster.run import run_plan
 from proce.errors import FileError, SearchError
 
 from ... import worlds
@@ -30,7 +30,7 @@ def test_every_row_is_there_once_with_the_values_of_one_process(
     request = request_of(
         folder_of(**frames), outcomes=str(outcomes), id_name="customer", chunk_rows=3
     )
-    told: list[RunProgress] = []
+    told: list[Progress] = []
     summary = run_plan(plan_run(payload, request), client, told.append)
     assert summary.rows.tally.total() == 19
     assert not summary.failures

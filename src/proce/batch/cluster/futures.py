@@ -118,9 +118,9 @@ def _report(attempt: _Attempt) -> PieceReport | None:
         return None
     if is_lost:
         failure = (
-            f"the worker processes died whenever they worked on {piece.words}; the model ends its"
-            " process on one of these rows, or there is too little memory. To find the row, explain"
-            " the file with --workers 2 and without --engine."
+            f"the worker processes died whenever they worked on {piece.description}; the model ends"
+            " its process on one of these rows, or there is too little memory. To find the row,"
+            " explain the file with --workers 2 and without --engine."
         )
     else:
         lines = str(error).strip().splitlines() or ["no message"]

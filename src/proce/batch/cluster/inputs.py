@@ -17,7 +17,7 @@ from proce.errors import FileError, did_you_mean
 from proce.schema.features.levels import quoted
 
 _N_THREADS = 16  # that look at files; object stores answer slowly
-_MARK_DIGITS = 12  # of the checksum that tells a file from what it was before
+_CHECKSUM_DIGITS = 12  # of the checksum that tells a file from what it was before
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class InputFile:
     number: int
     name: str
     n_rows: int  # how many rows it has
-    mark: str  # digits that change with its content: a checksum of its length and its footer
+    checksum: str  # digits that change with its content: a checksum of its length and its footer
     id_type: pa.DataType | None  # the Arrow type of its ids; None without ids
     # the columns that it has as numbers of 32 bits with fractions
-    single: frozenset[str] = frozenset()
+    float32: frozenset[str] = frozenset()
 
     @property
     def has_ids(self) -> bool:
@@ -44,9 +44,9 @@ class InputFile:
             return False
         return bool(joint_type(id_type, self.id_type) != id_type)
 
-    def is_wider(self, single: frozenset[str]) -> bool:
+    def is_wider(self, float32: frozenset[str]) -> bool:
         """Return whether the file has rows with numbers that are not of 32 bits as all others."""
-        return self.n_rows > 0 and not single <= self.single
+        return self.n_rows > 0 and not float32 <= self.float32
 
     def pieces(self, piece_rows: int, digest: str) -> "list[FileSlice]":
         """Cut the file into slices of so many rows; a file without rows is one empty piece."""
@@ -54,10 +54,10 @@ class InputFile:
         return [
             FileSlice(
                 self.name,
-                self.mark,
+                self.checksum,
                 start,
                 min(piece_rows, self.n_rows - start),
-                f"part-{self.number:05d}-{place:05d}-{self.mark}-{digest}.parquet",
+                f"part-{self.number:05d}-{place:05d}-{self.checksum}-{digest}.parquet",
             )
             for place, start in enumerate(starts)
         ]
@@ -67,16 +67,16 @@ class InputFile:
 class FileSlice:
     """Some rows of a file, and the name of the part that their results become."""
 
-    # file, mark: the name of the file, and the digits that its content had
+    # file, checksum: the name of the file, and the digits that its content had
     file: str
-    mark: str
+    checksum: str
     # first_row, n_rows: which rows of the file
     first_row: int
     n_rows: int
     part: str  # the name of the part; the input and the request decide it
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """Which rows these are, for messages."""
         if not self.n_rows:
             return self.file
@@ -110,13 +110,13 @@ def inspect_inputs(
     def inspect(numbered: tuple[int, str]) -> InputFile | str:
         number, name = numbered
         try:
-            with open_input(folder, name) as (file, mark):
+            with open_input(folder, name) as (file, checksum):
                 schema = file.schema_arrow
                 _require_columns(schema.names, columns, id_name)
                 id_type = None if id_name is None else plain_type(schema.field(id_name).type)
-                single = {own for own in columns if schema.field(own).type == pa.float32()}
+                float32 = {own for own in columns if schema.field(own).type == pa.float32()}
                 n_rows = file.metadata.num_rows
-                return InputFile(number, name, n_rows, mark, id_type, frozenset(single))
+                return InputFile(number, name, n_rows, checksum, id_type, frozenset(float32))
         except (OSError, FileError) as error:
             return str(error)
 
@@ -130,14 +130,14 @@ def inspect_inputs(
 
 @contextmanager
 def open_input(folder: Store, name: str) -> Iterator[tuple[Any, str]]:
-    """Open a Parquet file; yield it and its mark."""
+    """Open a Parquet file; yield it and its checksum."""
     with folder.reading(name) as (stream, size):
         try:
             file = pq.ParquetFile(stream, pre_buffer=False)
             footer = io.BytesIO()
             file.metadata.write_metadata_file(footer)
             total = hashlib.sha256(f"{name}\0{size}\0".encode() + footer.getvalue())
-            yield file, total.hexdigest()[:_MARK_DIGITS]
+            yield file, total.hexdigest()[:_CHECKSUM_DIGITS]
         except (pa.ArrowException, UnicodeError) as error:
             reason = (str(error).splitlines() or ["damaged"])[0].rstrip(".")
             raise FileError(f"it cannot be read as Parquet: {reason}.") from error
@@ -147,8 +147,8 @@ def read_piece(
     folder: Store, piece: FileSlice, columns: Sequence[str], batch_rows: int
 ) -> Iterator[pa.Table]:
     """Yield the rows of a piece, so many at a time; one empty table where there are none."""
-    with open_input(folder, piece.file) as (file, mark):
-        if mark != piece.mark:
+    with open_input(folder, piece.file) as (file, checksum):
+        if checksum != piece.checksum:
             raise FileError("it was changed after this run began. Run the command again.")
         groups, skip = _row_groups(file.metadata, piece)
         left = piece.n_rows

@@ -94,13 +94,13 @@ def plan_run(payload: ExplainerPayload, request: FolderRequest) -> Plan:
     id_type = _id_type(files) if earlier is None else _type_named(earlier["id_type"], files)
     failures |= {file.name: _other_ids(file, id_type) for file in files if file.is_other(id_type)}
     files = [file for file in files if file.name not in failures]
-    single = _single_columns(types, files) if earlier is None else frozenset(earlier["single"])
-    failures |= {file.name: _too_wide(file, single) for file in files if file.is_wider(single)}
+    float32 = _float32_columns(types, files) if earlier is None else frozenset(earlier["single"])
+    failures |= {file.name: _too_wide(file, float32) for file in files if file.is_wider(float32)}
     files = [file for file in files if file.name not in failures]
     if not files:
         name, reason = next(iter(failures.items()))
         raise FileError(f"{source.url!r} has no file that can be read; {name}: {reason}")
-    types = replace(types, single=single)
+    types = replace(types, float32=float32)
     nothing = _explain_nothing(payload, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
@@ -109,7 +109,7 @@ def plan_run(payload: ExplainerPayload, request: FolderRequest) -> Plan:
         request={
             **asked,
             "id_type": None if id_type is None else str(id_type),
-            "single": sorted(single),
+            "single": sorted(float32),
         },
     )
     assignment = Assignment(
@@ -119,7 +119,7 @@ def plan_run(payload: ExplainerPayload, request: FolderRequest) -> Plan:
         request.options,
         request.view,
         request.id_name,
-        types.single,
+        types.float32,
         *schemas,
         request.chunk_rows,
         sum(file.n_rows for file in files),
@@ -179,19 +179,19 @@ def _explain_nothing(
     return payload.explain(types.table(empty, from_text=True), options)
 
 
-def _single_columns(types: TypedColumns, files: Sequence[InputFile]) -> frozenset[str]:
+def _float32_columns(types: TypedColumns, files: Sequence[InputFile]) -> frozenset[str]:
     """Return the features with fractions that all files have in 32 bits."""
     numbers = {feature.name for feature in types.schema if isinstance(feature, Continuous)}
-    shared = frozenset.intersection(*(file.single for file in files)) if files else frozenset()
-    return shared & (numbers - types.whole)
+    shared = frozenset.intersection(*(file.float32 for file in files)) if files else frozenset()
+    return shared & (numbers - types.integers)
 
 
 def _other_ids(file: InputFile, id_type: pa.DataType | None) -> str:
     return f"its ids are {file.id_type}, and those of most files {id_type}; convert them."
 
 
-def _too_wide(file: InputFile, single: frozenset[str]) -> str:
-    name = min(single - file.single)
+def _too_wide(file: InputFile, float32: frozenset[str]) -> str:
+    name = min(float32 - file.float32)
     return (
         f"its column {name!r} is not of 32 bits, as in the files of the parts that are there;"
         " convert it, or write into a new folder."

@@ -11,27 +11,19 @@ from proce.batch.cluster.inputs import FileSlice
 from proce.batch.cluster.outputs import close_output, open_output, require_current
 from proce.batch.cluster.plan import Plan
 from proce.batch.cluster.store import Store
-from proce.batch.cluster.task import PieceReport, read_summary
-from proce.batch.tables import Summary
+from proce.batch.cluster.task import PieceReport
+from proce.batch.tables import NO_ROWS, Summary, read_summary
 from proce.errors import FileError
+from proce.methods import Progress
 
 _N_THREADS = 16  # that read what finished parts say
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """How many rows of all files are done."""
-
-    done: int
-    total: int
-    stage: str = "search"
 
 
 @dataclass
 class RunSummary:
     """How a run ended."""
 
-    rows: Summary = field(default_factory=Summary)  # how many rows ended how
+    rows: Summary = NO_ROWS  # how many rows ended how
     failures: dict[str, str] = field(default_factory=dict)  # why files are not done, by name
     n_done_before: int = 0  # how many rows an earlier run had done
 
@@ -44,7 +36,7 @@ class RunSummary:
 
 
 def run_plan(
-    plan: Plan, client: Any, progress: Callable[[RunProgress], object] | None = None
+    plan: Plan, client: Any, progress: Callable[[Progress], object] | None = None
 ) -> RunSummary:
     """Explain the pieces that have no part yet; what cannot be done is told in the summary."""
     names = [piece.part for piece in plan.pieces]
@@ -63,15 +55,15 @@ def run_plan(
     for piece, report in run_tasks(client, plan.payload, plan.assignment, left):
         if report.cannot_write:
             told = FileError(
-                f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"
-                " kept; make room, then run the same command again."
+                f"{report.failure}: the part of {piece.description} cannot be written. Finished"
+                " parts are kept; make room, then run the same command again."
             )
             told.errno = errno.EIO  # it is the store's fault, whatever its own number
             raise told
         summary.add(piece, report)
         n_done += piece.n_rows
         if progress is not None:
-            progress(RunProgress(n_done, plan.n_rows))
+            progress(Progress("search", n_done, plan.n_rows))
     if not summary.failures:
         for store, marker in plan.outputs():
             close_output(store, marker, names)
@@ -79,5 +71,9 @@ def run_plan(
 
 
 def _summaries(out: Store, finished: Sequence[FileSlice]) -> list[Summary]:
+    def read(piece: FileSlice) -> Summary:
+        with out.reading(piece.part) as (stream, _):
+            return read_summary(stream)
+
     with ThreadPoolExecutor(_N_THREADS) as threads:
-        return list(threads.map(lambda piece: read_summary(out, piece.part), finished))
+        return list(threads.map(read, finished))

@@ -16,13 +16,19 @@ from proce.batch.cluster.store import Store, StoreError
 from proce.batch.pieces import Failed, Piece, PieceQueue, Report, run_here
 from proce.batch.reading.rows import labelled
 from proce.batch.reading.typed import TypedColumns
-from proce.batch.tables import MAX_REASONS, Summary, as_table, outcome_table, table_of
+from proce.batch.tables import (
+    MAX_REASONS,
+    NO_ROWS,
+    Summary,
+    as_table,
+    outcome_table,
+    table_of,
+    with_summary,
+)
 from proce.errors import FileError, ProceError, WorkerError
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.record.view import View
 from proce.methods.calls.method import own_version
-
-_METADATA_KEY = b"proce"
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class PieceReport:
     """How a piece went."""
 
     n_rows: int  # how many rows it has
-    summary: Summary = field(default_factory=Summary)  # how many of them ended how
+    summary: Summary = NO_ROWS  # how many of them ended how
     failure: str | None = None  # why the piece has no part; None where it has one
     cannot_write: bool = False  # whether it failed because its part could not be written
 
@@ -48,7 +54,7 @@ class Assignment:
     view: View  # who reads the outcomes
     id_name: str | None  # the column whose values name the rows; None for none
     # the columns that all files have as numbers of 32 bits, and that are explained as such
-    single: frozenset[str]
+    float32: frozenset[str]
     # line_schema, outcome_schema: the columns of every part, fixed in advance
     line_schema: pa.Schema
     outcome_schema: pa.Schema
@@ -113,16 +119,10 @@ def explain_piece(
     return PieceReport(piece.n_rows, summary)
 
 
-def read_summary(store: Store, part: str) -> Summary:
-    """Return how the piece of a finished part went."""
-    with store.reading(part) as (stream, _):
-        return Summary.from_json(pq.read_schema(stream).metadata[_METADATA_KEY])
-
-
 def _explain(
     payload: ExplainerPayload, assignment: Assignment, piece: FileSlice
 ) -> tuple[pa.Table, pa.Table, Summary]:
-    lines, outcomes, summary = [], [], Summary()
+    lines, outcomes, summary = [], [], NO_ROWS
     queue = PieceQueue(_pieces(payload, assignment, piece), assignment.n_rows)
     for event in run_here(queue, _PieceWork(payload, assignment)):
         rows = event.piece.frame
@@ -137,13 +137,14 @@ def _explain(
         told = outcome_table(result)
         outcomes.append(_in_schema(told, piece.file, assignment.outcome_schema))
         ids = None if assignment.id_name is None else told.column(0)
-        summary += replace(Summary.of(result), reasons=_reasons(result, piece.file, ids))
+        reasons = _reasons(result, piece.file, ids)
+        summary += Summary.of(result).model_copy(update={"reasons": reasons})
     return pa.concat_tables(lines), pa.concat_tables(outcomes), summary
 
 
 def _pieces(payload: ExplainerPayload, assignment: Assignment, piece: FileSlice) -> Iterator[Piece]:
     """Yield the rows of a slice in the types of the features, with their ids."""
-    types = replace(TypedColumns.of(payload.open().fitted_.codec), single=assignment.single)
+    types = replace(TypedColumns.of(payload.open().fitted_.codec), float32=assignment.float32)
     ids = [] if assignment.id_name is None else [assignment.id_name]
     columns = (*types.schema.columns, *ids)
     first_row = piece.first_row
@@ -193,5 +194,5 @@ def _plain(ids: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _parquet(table: pa.Table, summary: Summary) -> bytes:
     stream = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({_METADATA_KEY: summary.to_json()}), stream)
+    pq.write_table(with_summary(table, summary), stream)
     return stream.getvalue()

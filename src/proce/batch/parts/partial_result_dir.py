@@ -5,7 +5,6 @@ ever read, replaced or removed.
 """
 
 import fcntl
-import json
 import os
 import re
 import secrets
@@ -198,7 +197,7 @@ def _read_marker(folder: Path) -> _Marker | None:
     if not path.exists():
         return None
     try:
-        return _Marker.read(json.loads(read_text(path, "the marker")))
+        return _Marker.model_validate_json(read_text(path, "the marker"))
     except ValueError:
         raise FileError(
             f"{str(path)!r} was changed or is damaged, so it cannot be said which files beside it"

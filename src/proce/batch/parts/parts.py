@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,13 +18,21 @@ import pyarrow.parquet as pq
 from proce.batch.parts.partial_result_dir import OUTCOMES_KIND, PartialResultDir
 from proce.batch.parts.spans import Span, cover, gaps
 from proce.batch.reading.file_types import FileType
-from proce.batch.tables import Summary, in_types, outcome_table, table_of, table_writer
+from proce.batch.tables import (
+    NO_ROWS,
+    Summary,
+    in_types,
+    outcome_table,
+    read_summary,
+    table_of,
+    table_writer,
+    with_summary,
+)
 from proce.errors import FileError
 from proce.explanation import Explanations
 from proce.files import atomic_write, read_text, write_text
 
 Read = TypeVar("Read")
-SUMMARY_KEY = b"proce"  # of the metadata of a part's outcomes
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,7 @@ class PartWriter:
         else:
             types = self.types if self.suffix == ".parquet" else {}
             _write_table(self.results_path(span), in_types(table_of(result), types))
-        marks = {SUMMARY_KEY: Summary.of(result).to_json()}
-        outcomes = outcome_table(result).replace_schema_metadata(marks)
+        outcomes = with_summary(outcome_table(result), Summary.of(result))
         _write_table(self.outcomes_path(span), outcomes)
         return span
 
@@ -99,7 +105,7 @@ class Parts:
     def summary(self) -> Summary:
         """Return how many rows of all finished parts ended how."""
         paths = [self.writer.outcomes_path(span) for span in self.covered()]
-        return reduce(Summary.__add__, map(_read_summary, paths), Summary())
+        return sum((_readable(path, read_summary) for path in paths), NO_ROWS)
 
     def put_together(self, n_rows: int, outcomes: Path | None = None) -> None:
         """Write the result, and remove the parts."""
@@ -150,10 +156,6 @@ def _read_explanations(path: Path) -> Explanations:
 def _json_as_read(result: Explanations) -> str:
     """Return what was read from JSON as JSON again, for the reader whom it was written for."""
     return result.to_json("applicant" if result.context.withheld else "auditor")
-
-
-def _read_summary(path: Path) -> Summary:
-    return _readable(path, lambda own: Summary.from_json(pq.read_schema(own).metadata[SUMMARY_KEY]))
 
 
 def _readable(path: Path, read: Callable[[Path], Read]) -> Read:

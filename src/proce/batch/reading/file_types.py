@@ -51,13 +51,13 @@ def type_in_file(source: Source, column: str) -> pa.DataType | None:
         return None
 
 
-def single_columns(source: Source, types: TypedColumns) -> frozenset[str]:
+def float32_columns(source: Source, types: TypedColumns) -> frozenset[str]:
     """Return the columns of numbers with fractions that a file has in 32 bits."""
     return frozenset(
         feature.name
         for feature in types.schema
         if isinstance(feature, Continuous)
-        and feature.name not in types.whole
+        and feature.name not in types.integers
         and type_in_file(source, feature.name) == pa.float32()
     )
 
@@ -81,14 +81,14 @@ def result_types(source: Source, types: TypedColumns) -> dict[str, FileType]:
 
 def _holds_numbers(kind: pa.DataType, types: TypedColumns, column: str) -> bool:
     """Whether a type holds every number that a feature can have in a result."""
-    low, high = types.ends[column]
+    low, high = types.bounds[column]
     if pa.types.is_boolean(kind):
-        return column in types.whole and low >= 0 and high <= 1
+        return column in types.integers and low >= 0 and high <= 1
     if pa.types.is_floating(kind):
         exact = 2.0 ** _WHOLE_BITS[kind.bit_width]
-        is_exact = column in types.whole and max(-low, high) <= exact
-        return is_exact or column in types.single or pa.types.is_float64(kind)
-    if not pa.types.is_integer(kind) or column not in types.whole:
+        is_exact = column in types.integers and max(-low, high) <= exact
+        return is_exact or column in types.float32 or pa.types.is_float64(kind)
+    if not pa.types.is_integer(kind) or column not in types.integers:
         return False
     bits = kind.bit_width - pa.types.is_signed_integer(kind)
     return low >= (-(2.0**bits) if pa.types.is_signed_integer(kind) else 0) and high < 2.0**bits

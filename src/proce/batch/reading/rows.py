@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from proce.batch.reading.file_types import FileType, result_types, single_columns
+from proce.batch.reading.file_types import FileType, float32_columns, result_types
 from proce.batch.reading.source import Batch, Source
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
@@ -54,7 +54,7 @@ class Rows:
         columns = types.schema.columns
         refuse_feature_id(id_name, columns)
         source.require(columns if id_name is None else (*columns, id_name))
-        types = replace(types, single=single_columns(source, types))
+        types = replace(types, float32=float32_columns(source, types))
         rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
         _refuse_id_type(rows)
         return replace(rows, count=sum(len(batch) for batch in rows._batches()))

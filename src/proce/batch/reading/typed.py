@@ -33,26 +33,26 @@ class TypedColumns:
     """The types that the columns of a file must have."""
 
     schema: Schema  # the features
-    whole: frozenset[str] = frozenset()  # the columns that hold whole numbers
+    integers: frozenset[str] = frozenset()  # the columns that hold whole numbers
     # the columns of other numbers that are explained in 32 bits, as the file has them: what is
     # advised can then be written into such a column as it is
-    single: frozenset[str] = frozenset()
+    float32: frozenset[str] = frozenset()
     # by column, the lowest and the highest number that a row can be advised
-    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, codec: Codec) -> "TypedColumns":
         """Return the types of the frame that a codec was fitted on."""
         whole = {name for name, dtype in codec.layout.dtypes.items() if _is_whole(dtype)}
         seen = zip(codec.seen_low.tolist(), codec.seen_high.tolist(), strict=True)
-        ends: dict[str, tuple[float, float]] = {}
+        bounds: dict[str, tuple[float, float]] = {}
         for feature, (low, high) in zip(codec.schema, seen, strict=True):
             if isinstance(feature, Continuous):
                 least, most = feature.range or (low, high)
-                ends[feature.name] = min(low, least), max(high, most)
+                bounds[feature.name] = min(low, least), max(high, most)
             else:
-                ends |= dict.fromkeys(feature.columns, (0.0, 1.0))
-        return cls(codec.schema, frozenset(whole), ends=ends)
+                bounds |= dict.fromkeys(feature.columns, (0.0, 1.0))
+        return cls(codec.schema, frozenset(whole), bounds=bounds)
 
     def table(
         self,
@@ -69,8 +69,8 @@ class TypedColumns:
             for name in feature.columns:
                 column = _FileColumn(name, _plain_array(batch.column(name)), from_text, names)
                 if isinstance(feature, Continuous) or len(feature.columns) > 1:
-                    numbers = column.numbers(whole=name in self.whole)
-                    columns[name] = numbers.cast(pa.float32()) if name in self.single else numbers
+                    numbers = column.numbers(whole=name in self.integers)
+                    columns[name] = numbers.cast(pa.float32()) if name in self.float32 else numbers
                 else:
                     columns[name] = column.levels(feature.levels)
             if len(feature.columns) > 1:

@@ -241,7 +241,8 @@ def explain(
                 "receipts": receipts and receipts.resolve(),
                 **options,
             }
-            summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
+            types = checked_rows.result_types
+            summary = write_file(job, out, request, types, restart=restart, outcomes=outcomes)
     show_summary(summary, out, outcomes)
     raise typer.Exit(exit_code(summary.rows))
 

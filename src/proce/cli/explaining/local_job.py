@@ -36,16 +36,16 @@ def local_job(
     """Return the job."""
     writer = None if receipts is None else ReceiptWriter(receipts, ModelFile.of(folder))
     nothing = next(rows.chunks()).table.slice(0, 0)
-    like = explainer.explain(nothing, **options).seen_by(view)
-    call = CallTerms(options, like.provenance.options, view=view)
+    empty = explainer.explain(nothing, **options).seen_by(view)
+    call = CallTerms(options, empty.provenance.options, view=view)
     if n_workers > 1:
         pieces = replace(rows, chunk_rows=piece_rows(rows.count, n_workers))
         saved = SavedExplainer(folder.absolute())
-        return Job(pieces, saved, call, like, n_workers, writer, progress)
+        return Job(pieces, saved, call, empty, n_workers, writer, progress)
 
-    def also(result: Explanations) -> None:
+    def on_result(result: Explanations) -> None:
         watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
         if writer is not None:
             writer(result)
 
-    return Job(rows, GivenExplainer(explainer), call, like, None, also, progress)
+    return Job(rows, GivenExplainer(explainer), call, empty, None, on_result, progress)

@@ -11,7 +11,8 @@ import typer
 
 from proce.batch.job import Job
 from proce.batch.parts.parts import Parts
-from proce.batch.tables import Summary, csv_text, outcome_table, table_of, table_writer
+from proce.batch.reading.file_types import FileType
+from proce.batch.tables import NO_ROWS, Summary, csv_text, outcome_table, table_of, table_writer
 from proce.cli.console import is_terminal, note, print_table
 from proce.errors import FileError, ModelError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
@@ -33,12 +34,18 @@ _MAX_ROWS_SHOWN = 20  # on a terminal
 class JobSummary:
     """What is shown when a job has ended."""
 
-    rows: Summary = field(default_factory=Summary)
+    rows: Summary = NO_ROWS
     preview: dict[str, Explanation] = field(default_factory=dict)
 
 
 def write_file(
-    job: Job, out: Path, request: Mapping[str, Any], *, restart: bool, outcomes: Path | None = None
+    job: Job,
+    out: Path,
+    request: Mapping[str, Any],
+    types: Mapping[str, FileType],
+    *,
+    restart: bool,
+    outcomes: Path | None = None,
 ) -> JobSummary:
     """Explain chunk by chunk into a file; go on where an earlier run stopped."""
     if out.suffix == ".json" and job.rows.count > _MAX_JSON_ROWS:
@@ -46,7 +53,6 @@ def write_file(
             f"{job.rows.count:,} rows are too many for one JSON file, which is made in memory;"
             f" expected at most {_MAX_JSON_ROWS:,}. Write .csv or .parquet."
         )
-    types = job.rows.result_types
     opened = Parts.open(out, request, restart=restart, types=types)
     with opened as parts, _kept(parts, job.rows.count):
         if n_done := sum(span.n_rows for span in parts.covered()):

@@ -51,7 +51,7 @@ class RoleView:
     @cached_property
     def whole_numbers(self) -> frozenset[str]:
         """The features that were whole numbers in all training rows."""
-        return TypedColumns.of(self.codec).whole & frozenset(self.names)
+        return TypedColumns.of(self.codec).integers & frozenset(self.names)
 
     @cached_property
     def _redaction(self) -> Redaction:
