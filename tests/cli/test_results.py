@@ -14,6 +14,7 @@ from pandas.testing import assert_frame_equal
 from proce import Explanations, ProCE
 from proce.batch.reading.rows import Rows
 from proce.cli.main import main
+from proce.errors import ModelError
 
 from .conftest import interrupted_at
 
@@ -199,6 +200,30 @@ def test_a_file_that_may_not_grow_is_named_in_one_line(
     assert " cannot be written: File too large. Write somewhere else, or change the" in error
     assert error.endswith(f" limits there.{then}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_fails_on_nearly_all_rows_is_given_up_and_the_others_are_kept(
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    explain = ProCE.explain
+
+    def fail(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        if set(rows["customer"].to_pylist()) - {"000"}:
+            raise ModelError("row 0, ValueError: no such job.")
+        return explain(self, rows, **options)
+
+    monkeypatch.setattr(ProCE, "explain", fail)
+    words = [*EXPLAIN, *IDS, "--out", str(tmp_path / "r.csv")]
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert "the model fails on 32 of 33 rows, so it is not the rows. Row " in told
+    assert "ValueError: no such job. It happened after 33 of 40 rows; they are kept in" in told
+    monkeypatch.setattr(ProCE, "explain", explain)
+    assert main(words) == 1
+    assert "Going on after 33 of 40 rows" in capsys.readouterr().err
 
 
 def test_the_error_of_something_else_is_not_that_of_the_outcomes(

@@ -60,8 +60,9 @@ def explain_parallel(
     """Explain the rows of a frame in worker processes; each row gets the answer of ``explain``.
 
     A row on which the model ends its process, or raises an error, has the outcome ``failed``, and
-    the rest is explained all the same. Ctrl-C ends the workers: what is done is returned, or kept
-    for the next call where there is an ``out``.
+    the rest is explained all the same; a model that fails on nearly all rows is given up. Ctrl-C
+    ends the workers: what is done is returned, or kept for the next call where there is an
+    ``out``.
 
     Parameters
     ----------

@@ -165,16 +165,18 @@ def run_here(
     def report(n_rows: int) -> object:
         return None if on_progress is None else on_progress(queue.n_done + n_rows)
 
-    while (piece := queue.take()) is not None:
-        try:
-            queue.finish(piece, work.do(piece, report))
-        except ModelError as error:
+    try:
+        while (piece := queue.take()) is not None:
             try:
+                value = work.do(piece, report)
+            except ModelError as error:
                 queue.fail(piece, reason_of(error))
-            except ModelError:
-                yield from queue.out_of_order()  # what was answered is not lost
-                raise
-        yield from queue.in_order()
+            else:
+                queue.finish(piece, value)
+            yield from queue.in_order()
+    except (KeyboardInterrupt, ModelError):
+        yield from queue.out_of_order()  # what was answered is not lost
+        raise
 
 
 @dataclass(frozen=True)
