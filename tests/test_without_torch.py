@@ -36,9 +36,7 @@ LEARNS = {
 }
 ASKS = {"classifier.adapters.from_torch"}
 DESCENDS = {
-    "methods.published.dice.network",
     "methods.published.dice.worker",
-    "methods.published.wachter.loss_gradient",
 }
 KINDS = ("pipeline", "network")
 

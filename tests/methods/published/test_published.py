@@ -12,9 +12,7 @@ from proce.latent import VariationalSettings
 from proce.losses import Loss
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
 from proce.methods.calls.explain_options import refuse_options
-from proce.methods.published.collector import CounterfactualCollector
-from proce.methods.published.published import Published
-from proce.methods.published.recording import losses_by_gower
+from proce.methods.published.published import Published, losses_by_gower
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import prediction_loss
 from proce.schema import Action, Categorical, Codec, Continuous, MixedDistance, Ordinal, Schema
@@ -193,11 +191,11 @@ def test_a_parameter_that_does_not_exist_is_refused() -> None:
 
 
 def test_a_row_that_differs_from_a_collected_one_by_rounding_is_not_collected() -> None:
-    collector = CounterfactualCollector(np.zeros((1, 2, 2)), np.zeros((1, 2), np.bool_))
+    candidates = Candidates(np.zeros((1, 2, 2)), np.zeros((1, 2), np.bool_), np.zeros(1, np.bool_))
     for number in (0.5, 0.5 + 1e-12, 0.5 + 1e-8):
-        collector.add(np.array([0]), np.array([[number, np.nan]]))
-    assert collector.filled.tolist() == [[True, True]]
-    assert collector.rows[0, :, 0].tolist() == [0.5, 0.5 + 1e-8]
+        candidates.add(np.array([0]), np.array([[number, np.nan]]))
+    assert candidates.found.tolist() == [[True, True]]
+    assert candidates.rows[0, :, 0].tolist() == [0.5, 0.5 + 1e-8]
 
 
 OF_PROCE = (

@@ -10,10 +10,9 @@ from torch import Tensor, nn
 from proce.arrays import Floats
 from proce.methods import Wachter
 from proce.methods.calls.options import Options
-from proce.methods.published.recording import open_call
+from proce.methods.published.published import open_call
 from proce.methods.published.task import Task
-from proce.methods.published.wachter.descent import Descent
-from proce.methods.published.wachter.relaxation import FeasibleSet
+from proce.methods.published.wachter import Descent, FeasibleSet
 from proce.schema import Categorical, Continuous, Schema
 
 FRAME = pd.DataFrame(
@@ -40,11 +39,11 @@ class Scored(nn.Module):
 
 def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
-    common, prepared = method.common_, method.prepared_
+    common, (relaxed, distance) = method.common_, method.prepared_
     call = open_call(common, Options(), pd.DataFrame([row]), None)
     task = Task.of(common, call, np.array([0]))
-    feasible = prepared.relaxed.feasible_set(task.genome)
-    return task, feasible, Descent(task, prepared.distance, loss)
+    feasible = relaxed.feasible_set(task.genome)
+    return task, feasible, Descent(task, distance, loss)
 
 
 CLERK = {"pay": 0.0, "rent": 5.0, "job": "clerk"}  # a score of -1.5

@@ -12,7 +12,7 @@ from proce import Codec, ModelInterfaceError, as_classifier
 from proce.methods import Wachter, WachterSettings
 from proce.schema import Continuous, Schema
 
-from ....worlds import SCHEMA, bank, one, people, refused
+from ...worlds import SCHEMA, bank, one, people, refused
 
 TRAINING = people(400)
 QUICK = WachterSettings(n_steps=25, n_refinements=2)

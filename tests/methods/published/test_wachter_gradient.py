@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from proce.classifier import TrainedNetwork, as_classifier, fit_network
-from proce.methods.published.wachter.loss_gradient import loss_gradient
+from proce.methods.published.wachter import loss_gradient
 from proce.schema import Codec, Continuous, Schema
 from proce.training_settings import TrainingSettings
 
