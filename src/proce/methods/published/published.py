@@ -6,13 +6,12 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from proce.arguments import brief
 from proce.arrays import Array, blocks, cells_differ
 from proce.classifier import as_classifier, predict_in_blocks, predict_shown
 from proce.compiled.copies import distinct, rounded
-from proce.errors import NotFittedError, SearchError
+from proce.errors import SearchError
 from proce.explanation import Counterfactuals, Explanations, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import (
@@ -24,15 +23,10 @@ from proce.methods.calls.call import (
     first_passed,
     last_check,
 )
+from proce.methods.calls.estimator import Estimator, changed_parameters, require_fit
 from proce.methods.calls.explain_options import check_callback, checked_texts, refuse_options
 from proce.methods.calls.method import ProgressCallback, closing, hash_of_rows
 from proce.methods.calls.options import Options
-from proce.methods.fitting.estimator import (
-    changed_parameters,
-    require_fit,
-    require_parameters,
-    shown_parameters,
-)
 from proce.methods.fitting.fit import check_construction, checked_class_labels, warn_of_answers
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import CallLimits
@@ -42,7 +36,7 @@ Its = TypeVar("Its")  # the settings of a method
 _CHUNK_SIZE = 256  # rows worked on at a time; bounds memory and does not change results
 
 
-class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
+class Published(Estimator, ABC, Generic[Its]):
     """A counterfactual method from the literature, behind the interface of every method.
 
     Parameters
@@ -122,10 +116,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         with closing(progress):
             self.prepared_ = self._prepare(common, progress)
         self.common_ = common
-        self._parameters = self.get_params(deep=False)
-        self.feature_names_in_ = np.array(codec.schema.columns, dtype=object)
-        self.n_features_in_ = len(self.feature_names_in_)
-        self.classes_ = classifier.classes
+        self._note_fit(codec, classifier)
         return self
 
     def explain(
@@ -200,10 +191,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         after = replace(before, rules=rules, respect_schema=bool(respect_schema))
         same = self._serves(before, after)
         other.prepared_ = self.prepared_ if same else other._prepare(after, None)
-        for name in ("feature_names_in_", "n_features_in_", "classes_"):
-            setattr(other, name, getattr(self, name))
         other.common_ = after
-        other._parameters = other.get_params(deep=False)
+        other._note_fit(after.codec, after.classifier)
         return other
 
     def _serves(self, before: CommonFit, after: CommonFit) -> bool:
@@ -247,31 +236,11 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         )
 
     def _common_fit(self) -> CommonFit:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet; call .fit(X) with the rows that"
-                " the model was trained on first."
-            )
+        self._require_fitted()
         now = self.get_params(deep=False)
-        require_fit(type(self).__name__, changed_parameters(getattr(self, "_parameters", now), now))
+        require_fit(type(self).__name__, changed_parameters(self._parameters, now))
         common: CommonFit = self.common_
         return common
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of the constructor by name."""
-        require_parameters(self, params)
-        super().set_params(**params)
-        return self
-
-    def __repr__(self) -> str:
-        return shown_parameters(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "common_")
-
-    def __sklearn_clone__(self) -> Self:
-        # scikit-learn would clone the model too, and a clone of it is not trained.
-        return type(self)(**self.get_params(deep=False))
 
 
 def _check_respect(respect_schema: Any) -> None:
