@@ -9,9 +9,9 @@ import numpy as np
 
 from proce.arguments import checked, kind_name
 from proce.arrays import Array
-from proce.classifier.asking import Output, predict_frame, predict_raw, takes_frames
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
+from proce.classifier.prediction import Output, predict_frame, predict_raw, takes_frames
 from proce.errors import ModelError, ModelInterfaceError, ProceError
 from proce.schema import Codec, Continuous, Level
 

@@ -11,7 +11,6 @@ from proce.errors import NotFittedError, SearchError, UnsupportedOption
 from proce.latent import VariationalSettings
 from proce.losses import Loss
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
-from proce.methods.calls.explain_options import refuse_options
 from proce.methods.published.published import Published, losses_by_gower
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import prediction_loss
@@ -166,11 +165,6 @@ def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
     assert scale.tolist() == pytest.approx([0.25, 1.0])
 
 
-def test_an_option_that_it_cannot_honour_is_refused() -> None:
-    with pytest.raises(UnsupportedOption, match=r"^Nearest cannot honour pick, .* Leave it out"):
-        Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, pick="typical")
-
-
 def test_an_unknown_option_is_a_plain_type_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'") as caught:
         Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, foo=1)
@@ -215,13 +209,9 @@ OF_PROCE = (
 def test_an_option_of_proce_is_named_with_the_method_and_what_to_do(option: str) -> None:
     match = rf"^Nearest cannot honour {option}, .* (Leave it out|Give the rules to the method)"
     with pytest.raises(UnsupportedOption, match=match):
-        refuse_options("Nearest", {option: 1})
+        Nearest(young_or_rich, SCHEMA).explain(ROWS, **{option: 1})
 
 
 def test_what_to_do_names_the_method() -> None:
     with pytest.raises(UnsupportedOption, match=r"Face\(\.\.\., reject_by=\[\.\.\.\]\)"):
-        refuse_options("Face", {"rules": ["cf.age >= x.age"]})
-
-
-def test_nothing_given_is_nothing_refused() -> None:
-    refuse_options("Nearest", {})
+        Face(young_or_rich, SCHEMA).explain(ROWS, rules=["cf.age >= x.age"])

@@ -164,12 +164,6 @@ def test_it_asks_no_more_than_it_may(most: int) -> None:
     assert all("max_evaluations" in item.notes[-1] for item in failed)
 
 
-def test_time_that_is_up_is_an_outcome() -> None:
-    method = Wachter(Bank(), SCHEMA, QUICK).fit(TRAINING)
-    result = method.explain(refused(people(80, seed=4), 5), budget_seconds=1e-9)
-    assert (result.outcomes()["outcome"] == "out_of_time").all()
-
-
 def test_a_caller_who_stops_gets_what_was_found() -> None:
     rounds: list[int] = []
     rows = refused(people(80, seed=4), 12)

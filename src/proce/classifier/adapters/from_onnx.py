@@ -12,15 +12,15 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
-from proce.classifier.asking import (
+from proce.classifier.classifier import Adapter, checked_classes, decide, position_of
+from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
+from proce.classifier.prediction import (
     Output,
     as_columns,
     check_probabilities,
     count_classes,
     translate_errors,
 )
-from proce.classifier.classifier import Adapter, checked_classes, decide, position_of
-from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
 from proce.schema.codec import frame_of_raw
