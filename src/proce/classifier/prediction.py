@@ -121,11 +121,9 @@ def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
 def predict_in_layout(
     ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
 ) -> Answer:
-    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout.
-
-    ``same_levels`` are for models, like LightGBM and XGBoost, that read levels of other dtypes as
-    other levels.
-    """
+    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
+    # ``same_levels`` are for models, like LightGBM and XGBoost, that read levels of other dtypes as
+    # other levels.
     given = Layout.of(frame)
     differing = {name for name in layout.columns if not _same_dtype(name, given, layout)}
     numbers = {feature.name for feature in codec.schema if isinstance(feature, Continuous)}

@@ -96,11 +96,10 @@ class Certifai(Published[CertifaiSettings]):
 
 @dataclass(frozen=True, eq=False)
 class CertifaiDistance:
-    """The paper's distance for mixed data.
+    """The paper's distance for mixed data."""
 
-    ``n_con/n · Σ |x - c| / MAD`` over the continuous features plus ``n_cat/n`` times the number
-    of levels that differ.
-    """
+    # ``n_con/n · Σ |x - c| / MAD`` over the continuous features plus ``n_cat/n`` times the number
+    # of levels that differ.
 
     by_feature: MixedDistance  # the distance of each single feature
     weights: Array  # (f,), for each feature the share of features that are of its kind

@@ -151,11 +151,10 @@ def edge_lengths(first: Array, second: Array) -> Array:
 
 
 def points_of(codec: Codec, rows: Array) -> Array:
-    """Return rows ``(n, f)`` as points ``(n, e)`` whose Euclidean distance is that of the rows.
-
-    Numbers lie on the unit range, ranks over the last rank, levels one-hot on a scale at which two
-    different ones are 1 apart. Missing cells lie at 0: rows of one graph all miss the same cells.
-    """
+    """Return rows ``(n, f)`` as points ``(n, e)`` whose Euclidean distance is that of the rows."""
+    # Numbers lie on the unit range, ranks over the last rank, levels one-hot on a scale at which
+    # two different ones are 1 apart. Missing cells lie at 0: rows of one graph all miss the same
+    # cells.
     columns = []
     for position, feature in enumerate(codec.schema):
         column = rows[:, position]
@@ -191,10 +190,8 @@ def default_epsilon(radii: Array) -> float:
 def neighbour_graph(
     points: Array, neighbours: Ints, epsilon: float, weights: EdgeWeights, one_way: Array
 ) -> csr_array:
-    """Return the graph in which each point is linked to its neighbours, and they to it.
-
-    Shapes: points ``(m, e)``, neighbours ``(m, k)``, one_way ``(m, o)``.
-    """
+    """Return the graph in which each point is linked to its neighbours, and they to it."""
+    # Shapes: points ``(m, e)``, neighbours ``(m, k)``, one_way ``(m, o)``.
     size, k = neighbours.shape
     own = np.repeat(np.arange(size), k)
     other = neighbours.ravel()
@@ -235,10 +232,8 @@ class PathRegion:
         return linked, self.weights(expand(point, len(linked), -1), self.points[linked])
 
     def shortest_paths(self, linked: Array, weights: Array, allowed: Array) -> "ShortestPaths":
-        """Return the shortest paths over allowed rows from a point with the given edges.
-
-        Shapes: allowed ``(m,)``.
-        """
+        """Return the shortest paths over allowed rows from a point with the given edges."""
+        # Shapes: allowed ``(m,)``.
         nodes = np.flatnonzero(allowed)
         graph = self.graph if len(nodes) == len(allowed) else self.graph[nodes][:, nodes]
         node_of_row = np.full(len(allowed), -1)
@@ -418,10 +413,8 @@ class Face(Published[FaceSettings]):
     def _confirm(
         self, task: Task, position: int, region: PathRegion, order: Array
     ) -> tuple[Array, bool]:
-        """Ask the model about the ends of paths from the shortest on.
-
-        Returns the first n that are confirmed, and whether the time ran out before.
-        """
+        """Ask the model about the ends of paths from the shortest on."""
+        # Returns the first n that are confirmed, and whether the time ran out before.
         confirmed: list[Array] = []
         n_wanted, n_asked = task.n, 0
         only = np.array([position])

@@ -147,11 +147,9 @@ class _Spheres:
         return rows
 
     def update(self, task: Task, positions: Array, candidates: Array, reached: Array) -> None:
-        """Keep the nearest candidate that reached the target; then shrink, grow, or end.
-
-        A ball that holds the target class is halved. The first ball or shell that does not is
-        followed by the next shell around it, and the first shell that does ends the row.
-        """
+        """Keep the nearest candidate that reached the target; then shrink, grow, or end."""
+        # A ball that holds the target class is halved. The first ball or shell that does not is
+        # followed by the next shell around it, and the first shell that does ends the row.
         distance = self._distance_to(task, candidates, positions)
         distance = np.where(reached, distance, np.inf)
         place = distance.argmin(1)
@@ -184,10 +182,8 @@ class _Spheres:
 
 
 def select_features(task: Task, rows: Array, positions: Array) -> Array:
-    """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2).
-
-    Shapes: positions ``(a,)``.
-    """
+    """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2)."""
+    # Shapes: positions ``(a,)``.
     rows, start = rows.copy(), task.genome.anchor
     moves = MixedDistance.gower(task.common.codec)(rows, start)
     smallest_first = np.argsort(moves, axis=-1, kind="stable")
@@ -214,11 +210,9 @@ class Shells(NamedTuple):
 
 
 def points_in_shells(draws: Floats, shells: Shells) -> Floats:
-    """Return points ``(a, c, d)`` around the origin, uniform in the shell of each of some rows.
-
-    ``draws (a, c, d + 1)`` are numbers between 0 and 1: one for each coordinate, excluding 0 and 1,
-    and then one for the radius.
-    """
+    """Return points ``(a, c, d)`` around the origin, uniform in the shell of each of some rows."""
+    # ``draws (a, c, d + 1)`` are numbers between 0 and 1: one for each coordinate, excluding 0 and
+    # 1, and then one for the radius.
     points = np.empty((*draws.shape[:2], draws.shape[2] - 1))
     _write_points(draws, shells, points)
     return points
@@ -226,11 +220,9 @@ def points_in_shells(draws: Floats, shells: Shells) -> Floats:
 
 @part
 def radius_in_shell(inner: float, outer: float, n_dimensions: int, share: float) -> float:
-    """Return the radius within which a share of the volume between two spheres lies.
-
-    The share of a ball's volume within a radius is the radius's share, to the power of the number
-    of dimensions.
-    """
+    """Return the radius within which a share of the volume between two spheres lies."""
+    # The share of a ball's volume within a radius is the radius's share, to the power of the number
+    # of dimensions.
     hollow = power(inner / outer, float(n_dimensions))
     return outer * power(hollow + (1.0 - hollow) * share, 1.0 / n_dimensions)
 

@@ -101,10 +101,8 @@ class Nearest(Published[NearestSettings]):
     def _try_neighbours(
         self, task: Task, block: Array, members: Array, candidates: Candidates
     ) -> Array:
-        """Try the members of the target class from near to far, for a block of people ``(b,)``.
-
-        Returns the positions of those people for whom some members were left untried.
-        """
+        """Try the members of the target class from near to far, for a block of people ``(b,)``."""
+        # Returns the positions of those people for whom some members were left untried.
         max_tries = self.settings_.n_neighbours
         n_tries = np.zeros(len(task), dtype=np.int64)
         order = _order_by_distance(task, block, members)  # (b, m)
@@ -135,12 +133,10 @@ class Nearest(Published[NearestSettings]):
 
 
 def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
-    """Return the order ``(b, m)`` in which the members are tried for each person.
-
-    Members that obey the limits as they are come before those that must be grafted. Both are
-    ordered by the distance of the row that would be returned; of equally distant members the
-    earlier training row comes first.
-    """
+    """Return the order ``(b, m)`` in which the members are tried for each person."""
+    # Members that obey the limits as they are come before those that must be grafted. Both are
+    # ordered by the distance of the row that would be returned; of equally distant members the
+    # earlier training row comes first.
     rows = np.broadcast_to(members, (len(people), *members.shape))
     gower, (grafted, allowed) = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
     distance = gower.mean(grafted, task.factual[people][:, None]).round(_DISTANCE_DECIMALS)
@@ -156,10 +152,8 @@ def _graft(task: Task, rows: Array, people: Array) -> tuple[Array, Array]:
 
 
 def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward: Reward) -> Array:
-    """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours.
-
-    Where the evaluations or the time run out on the way, the neighbour itself is returned.
-    """
+    """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours."""
+    # Where the evaluations or the time run out on the way, the neighbour itself is returned.
     result = neighbours.copy()
     current = task.genome.anchor[positions]
     answers = task.reached(current[:, None], positions)
@@ -190,10 +184,8 @@ def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward:
 
 
 def _single_copies(current: Array, neighbours: Array, differs: Array) -> tuple[Array, Array]:
-    """Return the rows that copy one more value of the neighbour, and the features copied.
-
-    Shapes: current, neighbours ``(t, f)``, differs ``(t, f)``.
-    """
+    """Return the rows that copy one more value of the neighbour, and the features copied."""
+    # Shapes: current, neighbours ``(t, f)``, differs ``(t, f)``.
     features = np.argwhere(differs)[:, 1].reshape(len(differs), -1)
     copied = np.zeros((*features.shape, differs.shape[1]), dtype=np.bool_)
     np.put_along_axis(copied, features[..., None], True, 2)

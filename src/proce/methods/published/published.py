@@ -324,10 +324,8 @@ def _without_copies(owner: Array, rows: Array, passed: Array) -> Array:
 
 
 def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:
-    """Return the losses ``(n, 3)`` of rows whose distance to a prototype nobody measures.
-
-    Shapes: rows, factual ``(n, f)``, chances ``(n,)``.
-    """
+    """Return the losses ``(n, 3)`` of rows whose distance to a prototype nobody measures."""
+    # Shapes: rows, factual ``(n, f)``, chances ``(n,)``.
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
     losses[:, Loss.PREDICTION] = loss_of_chance(chances)
     losses[:, Loss.DISTANCE] = MixedDistance.gower(codec).mean(rows, factual)

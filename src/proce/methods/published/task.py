@@ -103,12 +103,10 @@ class Task:
         return obey_limits(limits, self.common.codec, factual, rows, acted_on, acted_on)
 
     def reached(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
-        """Ask the model about candidates ``(i, c, f)``.
-
-        Returns flags ``(i, c)``, true where a candidate has the target class and obeys all rules
-        and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
-        evaluation; those that it cannot pay are false with a probability of NaN.
-        """
+        """Ask the model about candidates ``(i, c, f)``."""
+        # Returns flags ``(i, c)``, true where a candidate has the target class and obeys all rules
+        # and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
+        # evaluation; those that it cannot pay are false with a probability of NaN.
         flags, answers = self.answers(rows, instances)
         target = self.target if instances is None else self.target[instances]
         return flags, target_probability(answers, target)
@@ -172,10 +170,8 @@ class Candidates:
         return np.logical_not(self.found.all(1))
 
     def add(self, positions: Array, rows: Array) -> None:
-        """Add one candidate to each of some incomplete rows, unless the row has it already.
-
-        Shapes: positions ``(a,)``, rows ``(a, f)``.
-        """
+        """Add one candidate to each of some incomplete rows, unless the row has it already."""
+        # Shapes: positions ``(a,)``, rows ``(a, f)``.
         collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
         counts = np.insert(self.found[positions], self.rows.shape[1], True, axis=1)
         new = first_of_each(rounded(collected), counts)[:, -1]
@@ -185,10 +181,8 @@ class Candidates:
         self.found[receivers, places] = True
 
     def fill(self, position: int, rows: Array) -> None:
-        """Give the places of a row to its candidates ``(c, f)``, the best first.
-
-        Those for which there is no place are left out.
-        """
+        """Give the places of a row to its candidates ``(c, f)``, the best first."""
+        # Those for which there is no place are left out.
         kept = rows[: self.rows.shape[1]]
         self.rows[position, : len(kept)] = kept
         self.found[position, : len(kept)] = True
@@ -205,11 +199,9 @@ class Candidates:
 
 
 def binding(schema: Schema, respect_schema: bool) -> Schema:
-    """Return the schema as a published method takes it.
-
-    Without ``respect_schema`` only what is fixed stays: the methods know no one-way actions and
-    no features that merely follow.
-    """
+    """Return the schema as a published method takes it."""
+    # Without ``respect_schema`` only what is fixed stays: the methods know no one-way actions and
+    # no features that merely follow.
     if respect_schema:
         return schema
     loose = [f.name for f in schema if f.action is not Action.FIXED]

@@ -129,10 +129,8 @@ class RelaxedEncoding:
         )
 
     def weights_by_feature(self, points: Floats, filler: float) -> Floats:
-        """Return the level weights of points ``(i, w)`` by feature, ``(i, b, l)``.
-
-        ``filler`` stands in the places of features with fewer levels than the others.
-        """
+        """Return the level weights of points ``(i, w)`` by feature, ``(i, b, l)``."""
+        # ``filler`` stands in the places of features with fewer levels than the others.
         filled = np.concatenate([points, np.full((len(points), 1), filler)], axis=1)
         return filled[:, self.weight_columns]
 
@@ -201,10 +199,8 @@ class FeasibleSet:
 
 
 def project_onto_simplex(values: Floats) -> Floats:
-    """Return the nearest weights ``(…, l)`` that are not negative and sum to one.
-
-    Entries of minus infinity get no weight (Duchi et al. 2008).
-    """
+    """Return the nearest weights ``(…, l)`` that are not negative and sum to one."""
+    # Entries of minus infinity get no weight (Duchi et al. 2008).
     if not values.shape[-1]:
         return values
     ranked = np.sort(values, axis=-1)[..., ::-1]
@@ -218,12 +214,11 @@ def project_onto_simplex(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Descends on ``λ · loss(p(target)) + distance`` from the rows of a task.
+    """Descends on ``λ · loss(p(target)) + distance`` from the rows of a task."""
 
-    Every row has an optimiser of its own, so that a row goes the same way in any batch. Adam
-    scales the gradient of each number by itself; the weights of one feature's levels share a
-    scale, or each step would favour all levels alike.
-    """
+    # Every row has an optimiser of its own, so that a row goes the same way in any batch. Adam
+    # scales the gradient of each number by itself; the weights of one feature's levels share a
+    # scale, or each step would favour all levels alike.
 
     task: Task  # the rows and their targets
     # numbers over their scale; a level costs the weight that it takes from the own level
@@ -240,10 +235,8 @@ class Descent:
         n_steps: int,
         step_size: float,
     ) -> Floats:
-        """Return where the descents of some rows end.
-
-        Shapes: points ``(a, w)``, trade_off ``(a,)``, positions ``(a,)``.
-        """
+        """Return where the descents of some rows end."""
+        # Shapes: points ``(a, w)``, trade_off ``(a,)``, positions ``(a,)``.
         zeros = np.zeros_like(points)
         adam = Adam(zeros, zeros.copy(), _MEAN_DECAY, _SQUARE_DECAY, _LEAST_ROOT)
         for step in range(n_steps):
@@ -275,11 +268,9 @@ class Descent:
     def _gradient(
         self, feasible: FeasibleSet, points: Floats, trade_off: Floats, positions: Ints
     ) -> Floats:
-        """Return the gradient ``(a, w)`` of loss and distance together.
-
-        A number at the person's own value, where the distance has its kink, has a gradient only
-        where the loss pulls harder than the distance.
-        """
+        """Return the gradient ``(a, w)`` of loss and distance together."""
+        # A number at the person's own value, where the distance has its kink, has a gradient only
+        # where the loss pulls harder than the distance.
         slope = trade_off[:, None] * self._loss_gradient(points, positions) * feasible.movable
         unit_cost = self._unit_cost(feasible)
         offset = points - feasible.start
@@ -305,10 +296,8 @@ def _permitted_levels(feasible: FeasibleSet) -> Flags:
 
 
 def _centre_weights(feasible: FeasibleSet, numbers: Floats, weights: Floats) -> Floats:
-    """Return a gradient ``(a, w)`` of numbers, and of level weights less their mean.
-
-    What the weights of a feature have in common cannot move them, because they sum to one.
-    """
+    """Return a gradient ``(a, w)`` of numbers, and of level weights less their mean."""
+    # What the weights of a feature have in common cannot move them, because they sum to one.
     permitted = _permitted_levels(feasible)
     blocks = feasible.relaxed.weights_by_feature(weights, 0.0) * permitted
     count = np.maximum(permitted.sum(-1, keepdims=True), 1)
@@ -455,10 +444,8 @@ class _TradeOffSearch:
         distance: Floats,
         settings: WachterSettings,
     ) -> None:
-        """Take in how the descents of some rows ended, and choose their next λ.
-
-        Shapes: positions ``(a,)``, points ``(a, w)``, rows ``(a, f)``, distance ``(a,)``.
-        """
+        """Take in how the descents of some rows ended, and choose their next λ."""
+        # Shapes: positions ``(a,)``, points ``(a, w)``, rows ``(a, f)``, distance ``(a,)``.
         reached, trade_off = np.isfinite(distance), self.trade_off[positions]
         better = self.keep_nearest(positions, rows, distance)
         self.best_points[positions[better]] = points[better]

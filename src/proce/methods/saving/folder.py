@@ -49,11 +49,10 @@ class SavedFile(_Strict):
 
 
 class SavedOptions(_Strict):
-    """The parameters of the explainer that have no field of their own in the manifest.
+    """The parameters of the explainer that have no field of their own in the manifest."""
 
-    ``class_labels`` has words for each class of the model, or null; it is there where any has.
-    ``models`` is how many refits of the model a call looks at; it is there where it was given.
-    """
+    # ``class_labels`` has words for each class of the model, or null; it is there where any has.
+    # ``models`` is how many refits of the model a call looks at; it is there where it was given.
 
     seed: Seed
     device: str
@@ -182,10 +181,8 @@ def _damage(path: Path, why: str) -> PersistenceError:
 
 @contextmanager
 def saving_into(folder: Path) -> Iterator[None]:
-    """Make a folder to save into, or refuse one that holds anything else.
-
-    Where saving fails, what it has added to the folder is removed again.
-    """
+    """Make a folder to save into, or refuse one that holds anything else."""
+    # Where saving fails, what it has added to the folder is removed again.
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise PersistenceError(f"{str(folder)!r} is not a folder; save somewhere else.")
     new = [path for path in (folder, *folder.parents) if not path.exists()]

@@ -190,11 +190,9 @@ class DiceView:
         )
 
     def varied(self, task: Task, position: int) -> Array:
-        """Return which features of a row DiCE may change, ``(f,)``.
-
-        Features that have one permitted value do not vary, nor does a level that DiCE has not
-        seen.
-        """
+        """Return which features of a row DiCE may change, ``(f,)``."""
+        # Features that have one permitted value do not vary, nor does a level that DiCE has not
+        # seen.
         genome = task.genome.take(np.array([position]))
         own = genome.anchor[0]
         known = [
@@ -203,11 +201,9 @@ class DiceView:
         return (genome.movable & (genome.lower < genome.upper))[0] & np.array(known)
 
     def query(self, task: Task, position: int, varied: Array) -> DiceQuery:
-        """Return what DiCE is asked about one row of a task.
-
-        DiCE knows neither missing cells nor unseen levels: the first seen level and the median
-        stand in for them, and they do not vary.
-        """
+        """Return what DiCE is asked about one row of a task."""
+        # DiCE knows neither missing cells nor unseen levels: the first seen level and the median
+        # stand in for them, and they do not vary.
         own = task.genome.anchor[position]
         raw, median = self.codec.to_raw(own), np.median(self.raw, axis=0)
         missing = self.codec.missing(own)
@@ -437,11 +433,9 @@ class _RowSearch:
         return self._nearest(self._rows(answer.rows)[0]), answer.note
 
     def score(self, values: Floats | None) -> Floats | None:
-        """Return how far on the target's side rows are, above one half where they may be taken.
-
-        ``None`` asks about the training rows, whose classes are known. The answer is None where
-        the row has no evaluations left.
-        """
+        """Return how far on the target's side rows are, above one half where they may be taken."""
+        # ``None`` asks about the training rows, whose classes are known. The answer is None where
+        # the row has no evaluations left.
         if values is None:
             predicted = self.task.common.predicted[self.view.complete]
             on_side = predicted == self.task.target[self.position]

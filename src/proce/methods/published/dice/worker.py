@@ -99,11 +99,10 @@ def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None
 
 @dataclass(frozen=True, eq=False)
 class DiceNetwork:
-    """A network as DiCE's gradient method asks it: with rows of DiCE's own encoding.
+    """A network as DiCE's gradient method asks it: with rows of DiCE's own encoding."""
 
-    DiCE's input has a column per number, on the range of its data, then a column per level.
-    Ours is a linear function of it: numbers on another range, levels side by side or as codes.
-    """
+    # DiCE's input has a column per number, on the range of its data, then a column per level. Ours
+    # is a linear function of it: numbers on another range, levels side by side or as codes.
 
     # classifier, encoding: the network of PyTorch, and the encoding of its input
     classifier: "TorchClassifier"
@@ -116,10 +115,8 @@ class DiceNetwork:
     def of(
         cls, classifier: Classifier, codec: Codec, low: Floats, high: Floats, codes: list[list[int]]
     ) -> "DiceNetwork":
-        """Return the network of a classifier; refuse a classifier without a gradient.
-
-        Shapes: low, high ``(f,)``.
-        """
+        """Return the network of a classifier; refuse a classifier without a gradient."""
+        # Shapes: low, high ``(f,)``.
         from proce.classifier.adapters.from_torch import TorchClassifier
 
         network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
@@ -154,10 +151,8 @@ class DiceNetwork:
         return cls(network, encoding, matrix, shift)
 
     def of_row(self, own: Floats, target: int, vary: Sequence[str], names: Sequence[str]) -> Any:
-        """Return the module for one row ``(f,)``; features that do not vary stay as in the row.
-
-        It scores how far rows are on the target's side: above one half if decided for it.
-        """
+        """Return the module for one row ``(f,)``; features that do not vary stay as in the row."""
+        # It scores how far rows are on the target's side: above one half if decided for it.
         import torch
 
         varies = np.array([name in vary for name in names])[self.encoding.source]
