@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from proce.arguments import checked
-from proce.classifier import Classifier
 from proce.errors import PersistenceError
 from proce.explanation import Explanations
 from proce.methods.calls.call import refuse_contradiction
@@ -288,17 +287,8 @@ class ProCE(Estimator):
         """
         from proce.methods.saving.explainer import save_explainer
 
-        return save_explainer(
-            self._fitted(),
-            folder,
-            rows=rows,
-            model=model,
-            adapted=isinstance(self.model, Classifier),
-            device=self.device,
-            causal=self.causal,
-            threshold=self.threshold,
-            models=self.models,
-        )
+        parameters = self.get_params(deep=False)
+        return save_explainer(self._fitted(), parameters, folder, rows=rows, model=model)
 
     @classmethod
     @checked(PersistenceError)
@@ -323,9 +313,9 @@ class ProCE(Estimator):
         """
         from proce.methods.saving.explainer import load_explainer
 
-        loaded = load_explainer(folder, model, equations)
-        explainer = cls(**loaded.parameters)
-        explainer._set_fitted(loaded.fitted)
+        parameters, fitted = load_explainer(folder, model, equations)
+        explainer = cls(**parameters)
+        explainer._set_fitted(fitted)
         return explainer
 
     def _set_fitted(self, fitted: FittedParts) -> None:

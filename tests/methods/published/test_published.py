@@ -92,8 +92,9 @@ class Scattered(Published[NearestSettings]):
     def _find(self, task: Task) -> Candidates:
         tried = np.tile(task.factual[:, None], (1, 3, 1))
         tried[:, :, 1] = np.array([0.5, 0.95, 0.99])
-        tried = task.repair(tried)
-        flags, self.chances = task.reached(tried)
+        everybody = np.arange(len(task))
+        tried = task.repair(tried, everybody)
+        flags, self.chances = task.reached(tried, everybody)
         self.evaluations_left = task.evaluations_left.tolist()
         return Candidates(tried, flags, np.zeros(len(task), np.bool_))
 

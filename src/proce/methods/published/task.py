@@ -87,46 +87,42 @@ class Task:
         """Tell the caller that the method goes on, in its own rounds."""
         self.call.report_rows(generation)
 
-    def repair(self, rows: Array, instances: Array | None = None) -> Array:
-        """Return candidates ``(i, c, f)``, each cell moved to the nearest value it may take."""
-        genome = self.genome if instances is None else self.genome.take(instances)
-        factual = self.factual if instances is None else self.factual[instances]
-        wanted, everything = genome.repair(rows), np.ones(rows.shape, np.bool_)
+    def repair(self, rows: Array, positions: Array) -> Array:
+        """Return candidates ``(a, c, f)`` of some rows, cells on permitted values."""
+        factual, wanted = self.factual[positions], self.genome.take(positions).repair(rows)
+        everything = np.ones(rows.shape, np.bool_)
         gene_map, avoided = GeneMap(rows.shape[-1]), self.common.codec.avoided
         return read_actions(wanted, everything, factual, gene_map, avoided)[0]
 
-    def allowed(self, rows: Array, instances: Array | None = None) -> Array:
-        """Return flags ``(i, c)``: candidates that obey every limit as they are."""
-        limits = self.limits if instances is None else self.limits.take(instances)
-        factual = self.factual if instances is None else self.factual[instances]
+    def allowed(self, rows: Array, positions: Array) -> Array:
+        """Return flags ``(a, c)``: candidates of some rows that obey every limit as they are."""
+        limits, factual = self.limits.take(positions), self.factual[positions]
         acted_on = cells_differ(rows, factual[:, None])
         return obey_limits(limits, self.common.codec, factual, rows, acted_on, acted_on)
 
-    def reached(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
-        """Ask the model about candidates ``(i, c, f)``."""
-        # Returns flags ``(i, c)``, true where a candidate has the target class and obeys all rules
-        # and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
+    def reached(self, rows: Array, positions: Array) -> tuple[Array, Array]:
+        """Ask the model about candidates ``(a, c, f)`` of some rows."""
+        # Returns flags ``(a, c)``, true where a candidate has the target class and obeys all rules
+        # and limits, and the target's probability ``(a, c)``. Every candidate costs its row an
         # evaluation; those that it cannot pay are false with a probability of NaN.
-        flags, answers = self.answers(rows, instances)
-        target = self.target if instances is None else self.target[instances]
-        return flags, target_probability(answers, target)
+        flags, answers = self.answers(rows, positions)
+        return flags, target_probability(answers, self.target[positions])
 
-    def answers(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
-        """Do what :meth:`reached` does, and return all probabilities ``(i, c, k)``."""
-        instances = np.arange(len(self)) if instances is None else instances
-        paid = np.arange(rows.shape[1])[None] < self.evaluations_left[instances][:, None]
-        self.evaluations_left[instances] -= paid.sum(1)
+    def answers(self, rows: Array, positions: Array) -> tuple[Array, Array]:
+        """Do what :meth:`reached` does, and return all probabilities ``(a, c, k)``."""
+        paid = np.arange(rows.shape[1])[None] < self.evaluations_left[positions][:, None]
+        self.evaluations_left[positions] -= paid.sum(1)
         flags = np.zeros(paid.shape, dtype=np.bool_)
         answers = np.full((*paid.shape, len(self.common.classifier.classes)), np.nan)
         if bool(paid.any()):
-            owner = np.broadcast_to(instances[:, None], paid.shape)[paid]
+            owner = np.broadcast_to(positions[:, None], paid.shape)[paid]
             flags[paid], answers[paid] = self._ask(rows[paid], owner)
-        return flags & self.allowed(rows, instances), answers
+        return flags & self.allowed(rows, positions), answers
 
-    def pay(self, instances: Array) -> None:
-        """Count an evaluation of each row at ``instances``, for a model asked in another way."""
-        self.evaluations_left[instances] -= 1
-        self.call.evaluations += len(instances)
+    def pay(self, positions: Array) -> None:
+        """Count an evaluation of each of some rows, for a model asked in another way."""
+        self.evaluations_left[positions] -= 1
+        self.call.evaluations += len(positions)
 
     def _ask(self, rows: Array, owner: Array) -> tuple[Array, Array]:
         classifier, target = self.common.classifier, self.target[owner]

@@ -19,12 +19,7 @@ import numpy as np
 from proce.adam import Adam
 from proce.arguments import check_count, check_fields
 from proce.arrays import Array, Flags, Floats, Ints, flatten
-from proce.classifier import (
-    Classifier,
-    DifferentiableClassifier,
-    InputEncoding,
-    TrainedNetwork,
-)
+from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding, TrainedNetwork
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above
@@ -348,9 +343,9 @@ class Wachter(Published[WachterSettings]):
         settings, (relaxed, distance) = self.settings_, self.prepared_
         feasible = relaxed.feasible_set(task.genome)
         descent = Descent(task, distance, settings.loss)
-        search = _TradeOffSearch.begin(task, feasible, descent)
+        search = _TradeOffSearch.begin(task, feasible, descent, settings)
         for number in range(settings.n_raises + settings.n_refinements + 1):
-            positions = np.flatnonzero(search.open_rows(task, settings))
+            positions = np.flatnonzero(search.open_rows(task))
             if not len(positions) or task.over:
                 break
             part = feasible.take(positions)
@@ -364,10 +359,10 @@ class Wachter(Published[WachterSettings]):
             )
             rows = part.round_to_rows(points)
             reached = self._distance_if_reached(task, rows, positions)
-            search.update(positions, points, rows, reached, settings)
+            search.update(positions, points, rows, reached)
             task.report(number + 1)
         self._shorten(task, feasible, search)
-        unfinished = search.open_rows(task, settings) & task.over
+        unfinished = search.open_rows(task) & task.over
         found = np.isfinite(search.best_distance)
         candidates = Candidates(search.best_rows[:, None], found[:, None], unfinished)
         candidates.note_failures(task, search.failure_note)
@@ -400,6 +395,7 @@ class Wachter(Published[WachterSettings]):
 class _TradeOffSearch:
     """The search for the smallest λ of each row that is enough, and the nearest row so far."""
 
+    settings: WachterSettings
     trade_off: Floats  # (i,), the λ of the next descent
     # failed, enough: (i,), the largest λ that failed, 0 before the first, and the smallest that was
     # enough, infinite before the first
@@ -417,10 +413,13 @@ class _TradeOffSearch:
     best_points: Floats
 
     @classmethod
-    def begin(cls, task: Task, feasible: FeasibleSet, descent: Descent) -> "_TradeOffSearch":
+    def begin(
+        cls, task: Task, feasible: FeasibleSet, descent: Descent, settings: WachterSettings
+    ) -> "_TradeOffSearch":
         """Return a search whose first λ is the smallest at which any feature moves at all."""
         trade_off = descent.smallest_trade_off(feasible)
         return cls(
+            settings,
             trade_off,
             np.zeros_like(trade_off),
             np.full_like(trade_off, np.inf),
@@ -432,21 +431,15 @@ class _TradeOffSearch:
             feasible.start.copy(),
         )
 
-    def open_rows(self, task: Task, settings: WachterSettings) -> Flags:
+    def open_rows(self, task: Task) -> Flags:
         """Return which rows are not done and can pay for another descent, ``(i,)``."""
-        return ~self.done & (task.evaluations_left > settings.n_steps)
+        return ~self.done & (task.evaluations_left > self.settings.n_steps)
 
-    def update(
-        self,
-        positions: Ints,
-        points: Floats,
-        rows: Floats,
-        distance: Floats,
-        settings: WachterSettings,
-    ) -> None:
+    def update(self, positions: Ints, points: Floats, rows: Floats, distance: Floats) -> None:
         """Take in how the descents of some rows ended, and choose their next λ."""
         # Shapes: positions ``(a,)``, points ``(a, w)``, rows ``(a, f)``, distance ``(a,)``.
-        reached, trade_off = np.isfinite(distance), self.trade_off[positions]
+        settings, trade_off = self.settings, self.trade_off[positions]
+        reached = np.isfinite(distance)
         better = self.keep_nearest(positions, rows, distance)
         self.best_points[positions[better]] = points[better]
         flipped_before = np.isfinite(self.enough[positions])

@@ -7,7 +7,7 @@ of an explainer are checked against each other when they are put together again.
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -60,28 +60,17 @@ _MAX_ANSWER_GAP = 1e-3  # of a probability: what another version of a library ma
 _SUFFIX = {"skops": "skops", "onnx": "onnx", "torch": "safetensors", "network": "safetensors"}
 
 
-@dataclass(frozen=True)
-class LoadedExplainer:
-    """A loaded explainer, taken apart."""
-
-    parameters: dict[str, Any]  # the parameters of ProCE(...) by name
-    fitted: FittedParts  # what the explainer had learned
-
-
 def save_explainer(
     fitted: FittedParts,
+    parameters: Mapping[str, Any],
     folder: str | Path,
     *,
     rows: bool,
     model: bool,
-    adapted: bool,
-    device: str,
-    causal: str,
-    threshold: float | None,
-    models: Any = None,
 ) -> Path:
-    """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes."""
-    folder = path_of(folder, "folder")
+    """Write what ``ProCE(**parameters)`` has learned, as :meth:`proce.ProCE.save` describes."""
+    folder, threshold = path_of(folder, "folder"), parameters["threshold"]
+    models, adapted = parameters["models"], isinstance(parameters["model"], Classifier)
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
@@ -101,8 +90,8 @@ def save_explainer(
             layout=layout,
             options=SavedOptions(
                 seed=fitted.seed,
-                device=str(device),
-                causal=causal,  # type: ignore[arg-type]
+                device=str(parameters["device"]),
+                causal=parameters["causal"],
                 threshold=None if threshold is None else float(threshold),
                 class_labels=_class_labels(fitted),
                 models=int(models) if isinstance(models, Integral) else None,
@@ -114,11 +103,7 @@ def save_explainer(
             mechanisms=tuple(causes.mechanisms),
             models=tuple(causes.models),
             **references,
-            training=SavedRows(
-                count=fitted.n_rows,
-                sha256=fitted.training_hash,
-                kept=with_rows,
-            ),
+            training=SavedRows(count=fitted.n_rows, sha256=fitted.training_hash, kept=with_rows),
             tensors=write_file(folder, "tensors", "safetensors", array_bytes(arrays)),
             model_file=model_file,
         )
@@ -130,8 +115,8 @@ def load_explainer(
     folder: str | Path,
     model: Any = None,
     equations: Mapping[str, Mechanism | Equation] | None = None,
-) -> LoadedExplainer:
-    """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
+) -> tuple[dict[str, Any], FittedParts]:
+    """Return the parameters and the fitted parts that :func:`save_explainer` wrote."""
     folder = path_of(folder, "folder")
     manifest = read_manifest(folder)
     arrays = arrays_of(read_file(folder, manifest.tensors))
@@ -152,7 +137,7 @@ def load_explainer(
         fitted = replace(fitted, model_refits=refits)
     if fitted.scm is not None:
         fitted.scm.check_given(fitted.rows)
-    return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
+    return _parameters(manifest, kept, fitted), fitted
 
 
 def _class_labels(fitted: FittedParts) -> tuple[str | None, ...] | None:
