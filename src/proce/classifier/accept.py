@@ -168,11 +168,13 @@ def _on_rows_of(model: Classifier, codec: Codec) -> Classifier:
     own = getattr(model, "codec", codec.by_range)
     if own is codec or same_rows(own, codec):
         return model
-    return model.with_codec(codec) if isinstance(model, Adapter) else OnRange(codec, model)
+    if isinstance(model, Adapter):
+        return model.with_codec(codec)
+    return RescaledClassifier(codec, model)
 
 
 @dataclass(frozen=True, eq=False)
-class OnRange:
+class RescaledClassifier:
     """A classifier of somebody else's, which is given rows on the range of the training rows."""
 
     codec: Codec

@@ -269,28 +269,17 @@ def load_codec(manifest: Manifest, arrays: dict[str, Array]) -> Codec:
     sound = all(column.shape == (len(schema),) for column in (*numbers, may_miss))
     sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == np.bool_
     sound = sound and all(each.dtype == np.float64 for each in numbers)
-    if not sound or not _is_scale(**{"low": low, "span": span, **seen}):
+    sound = sound and all(np.isfinite(each).all() for each in numbers) and bool((span > 0).all())
+    if sound and seen:
+        sound = bool((seen["seen_low"] <= seen["seen_high"]).all())
+        sound = sound and bool((seen["resolution"] >= 0).all())
+    if not sound:
         raise PersistenceError("the scale of the features is damaged.")
     try:
         layout = exact_layout_from_json(manifest.layout, schema.columns)
     except SchemaError as error:
         raise PersistenceError(f"the layout of the training frame is damaged: {error}") from None
     return Codec(schema, low, span, may_miss, layout, **seen)
-
-
-def _is_scale(
-    low: Array,
-    span: Array,
-    seen_low: Array | None = None,
-    seen_high: Array | None = None,
-    resolution: Array | None = None,
-) -> bool:
-    """Whether the numbers could be the scale of features."""
-    sound = np.isfinite(low) & np.isfinite(span) & (span > 0)
-    if seen_low is not None and seen_high is not None and resolution is not None:
-        sound &= np.isfinite(seen_low) & np.isfinite(seen_high) & (seen_low <= seen_high)
-        sound &= np.isfinite(resolution) & (resolution >= 0)
-    return bool(sound.all())
 
 
 def load_causes(
