@@ -109,12 +109,6 @@ def test_evaluations_are_counted_for_each_row() -> None:
     assert len(method.explain(ROWS, n=3)[0]) == 2
 
 
-def test_rules_reject_what_the_model_would_accept() -> None:
-    strict = Scattered(young_or_rich, SCHEMA, reject_by=["cf.savings < 97"]).fit(TRAINING)
-    result = strict.explain(ROWS, n=3)
-    assert [len(item) for item in result] == [1, 1]
-
-
 def test_gower_and_deviation_by_hand() -> None:
     """Ages 0, 5, 10, 90: median 5 (the lower middle), deviations 5, 0, 5, 85 with median 5."""
     frame = pd.DataFrame(
