@@ -161,7 +161,7 @@ class DiceNetwork:
         shift = torch.from_numpy(np.where(varies, self.shift, held))
         classifier = self.classifier
 
-        class Scores(torch.nn.Module):
+        class ScoringModule(torch.nn.Module):
             def forward(self, rows: Any) -> Any:
                 """Return ``(1,)`` for one row ``(w,)``, ``(n, 1)`` for many ``(n, w)``."""
                 chances = classifier.probabilities(
@@ -172,7 +172,7 @@ class DiceNetwork:
                 score = score_of(wanted, rival, target, classifier.threshold)[:, None]
                 return score[0] if rows.dim() == 1 else score
 
-        return Scores()
+        return ScoringModule()
 
 
 ScoreFunction = Callable[[Floats | None], Floats]
