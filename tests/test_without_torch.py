@@ -21,8 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import proce
 from proce import CausalGraph, Codec, ProCE
 from proce.classifier import fit_network
-from proce.methods.saving.folder import write_manifest
-from proce.methods.saving.manifest import read_manifest
+from proce.methods.saving.folder import read_manifest, write_manifest
 
 from .worlds import APPLICANT_SCHEMA, TINY, applicants, decisions
 
@@ -36,9 +35,7 @@ LEARNS = {
 }
 ASKS = {"classifier.adapters.from_torch"}
 DESCENDS = {
-    "methods.published.dice.network",
     "methods.published.dice.worker",
-    "methods.published.wachter.loss_gradient",
 }
 KINDS = ("pipeline", "network")
 

@@ -14,11 +14,10 @@ from proce import ProCE
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
+from proce.classifier.saved import arrays_of
 from proce.errors import ProceError
-from proce.methods.saving.explainer import _reading
-from proce.methods.saving.folder import arrays_of
-from proce.methods.saving.manifest import MANIFEST_NAME, checksum, read_manifest
-from proce.methods.saving.parts import load_causes, load_codec, load_fitted
+from proce.methods.saving.explainer import _reading, load_causes, load_codec, load_fitted
+from proce.methods.saving.folder import MANIFEST_NAME, checksum, read_manifest
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 _SAVED = ROOT / "tests" / "fixtures" / "saved_v1"

@@ -59,7 +59,7 @@ ROOMS = {
             "schema/round_trip.py",
         ),
         (
-            "classifier/test_asking.py",
+            "classifier/test_prediction.py",
             "methods/calls",
             "methods/explaining/test_asking_rules.py",
             "methods/explaining/test_contributions.py",

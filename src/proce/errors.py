@@ -125,3 +125,9 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return ``" Did you mean 'x'?"``, or an empty text where no known name is near."""
     near = get_close_matches(str(name), [str(candidate) for candidate in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, without its full stop, or the error's name."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")

@@ -5,6 +5,8 @@ import math
 import re
 from typing import Any, NoReturn
 
+from proce.errors import ProceError
+
 _MAX_DEPTH = 50  # of values inside one another that are kept as they are
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(
@@ -52,6 +54,22 @@ def is_shallow(value: Any) -> bool:
         if not level:
             return True
     return False
+
+
+def check_format(
+    version: object, newest: int, wrong: Exception, newer: str, again: str, error: type[ProceError]
+) -> None:
+    """Refuse a version of a saved form that there never was, or that a later proce has written.
+
+    ``newer`` says what has that version, and ``again`` how this proce could have written it.
+    """
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise wrong
+    if version > newest:
+        raise error(
+            f"{newer}; this version of proce reads up to {newest}. Update proce, or {again} with"
+            " this version."
+        )
 
 
 def _constant(name: str) -> NoReturn:

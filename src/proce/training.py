@@ -43,11 +43,9 @@ def present_device(device: str) -> str:
 
 @contextmanager
 def random_stream(seed: int) -> Iterator[torch.Generator]:
-    """Yield a generator, and let PyTorch's global stream draw from the same seed meanwhile.
-
-    Layers initialise and drop out from the global stream and take no generator, so that stream is
-    replaced for as long as the context is open, and put back afterwards.
-    """
+    """Yield a generator, and let PyTorch's global stream draw from the same seed meanwhile."""
+    # Layers initialise and drop out from the global stream and take no generator, so that stream is
+    # replaced for as long as the context is open, and put back afterwards.
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.random.set_rng_state(generator.get_state())
@@ -99,11 +97,10 @@ def train(
 
 
 class _Optimiser:
-    """Adam over all weights of a network as one vector.
+    """Adam over all weights of a network as one vector."""
 
-    It takes the steps of ``torch.optim.Adam``, which imports PyTorch's compiler: more than a second
-    before the first of them.
-    """
+    # It takes the steps of ``torch.optim.Adam``, which imports PyTorch's compiler: more than a
+    # second before the first of them.
 
     def __init__(self, network: nn.Module) -> None:
         self.parameters = [weight for weight in network.parameters() if weight.requires_grad]

@@ -34,6 +34,11 @@ CODEC = Codec.fit(Schema.infer(X), X)
 ROWS = CODEC.encode(X)
 
 
+@pytest.fixture(scope="module")
+def network():
+    return fit_network(CODEC, ROWS, Y, settings=QUICK)
+
+
 def weights(network):
     return list(network.weights.values())
 
@@ -93,8 +98,7 @@ def test_a_row_has_the_same_answer_to_the_last_bit_whatever_its_batch(seed):
     assert few == pytest.approx(all_of_them[5:12], abs=1e-6)
 
 
-def test_folding_keeps_the_function():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_folding_keeps_the_function(network):
     folded = network.module
     assert [type(layer) for layer in folded.module] == [nn.Linear, nn.ReLU] * 3 + [nn.Linear]
     expected = by_layers(network, ROWS)
@@ -102,16 +106,14 @@ def test_folding_keeps_the_function():
     assert network.predict_proba(ROWS) == pytest.approx(expected, abs=1e-5)
 
 
-def test_it_passes_the_door_and_takes_a_threshold():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_it_passes_the_door_and_takes_a_threshold(network):
     assert as_classifier(network, CODEC) is network
     strict = as_classifier(network, Codec.fit(CODEC.schema, X), 0.9)
     second = network.predict_proba(ROWS)[:, 1]
     assert np.array_equal(strict.predict(ROWS), second >= 0.9)
 
 
-def test_its_gradient_is_that_of_the_network_itself():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_its_gradient_is_that_of_the_network_itself(network):
     asked = as_classifier(network.module.module, CODEC)
     assert network.gradient(ROWS, 1) == pytest.approx(asked.gradient(ROWS, 1), abs=1e-5)
 
@@ -200,16 +202,14 @@ def test_kernels_give_what_the_layers_give_for_rows_raw_values_and_frames(
     assert network.predict_proba(rows) == pytest.approx(by_frame, abs=1e-6)
 
 
-def test_a_cell_that_was_never_missing_is_refused_by_name():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_a_cell_that_was_never_missing_is_refused_by_name(network):
     lacking = ROWS[:3].copy()
     lacking[1, 0] = np.nan
     with pytest.raises(ModelError, match="feature 'age' is missing in row 1"):
         network.predict_proba(lacking)
 
 
-def test_the_weights_make_the_same_network():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_the_weights_make_the_same_network(network):
     again = TrainedNetwork.of(
         CODEC, network.weights, network.classes, None, "one_hot", network.record
     )
@@ -228,16 +228,14 @@ def test_the_weights_make_the_same_network():
         (lambda weights: weights | {"1.running_var": np.ones(3)}, "1.running_var does not fit"),
     ],
 )
-def test_weights_of_another_network_are_refused(change, message):
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_weights_of_another_network_are_refused(network, change, message):
     with pytest.raises(ModelError, match=message):
         TrainedNetwork.of(
             CODEC, change(network.weights), network.classes, None, "one_hot", network.record
         )
 
 
-def test_a_network_that_overflows_is_refused_by_row():
-    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+def test_a_network_that_overflows_is_refused_by_row(network):
     weights = {**network.weights, "12.bias": np.array([np.nan], np.float32)}
     broken = TrainedNetwork.of(CODEC, weights, network.classes, None, "one_hot", network.record)
     with pytest.raises(ModelError, match="the network: row 0 has NaN among its probabilities"):

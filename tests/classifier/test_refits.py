@@ -22,7 +22,6 @@ FRAME = people(200)
 LABEL = np.where(score(FRAME) + np.random.default_rng(1).normal(0, 1, 200) > 0, "yes", "no")
 CODEC = Codec.fit(SCHEMA, FRAME)
 NUMBERS = FRAME[["age", "savings", "debt"]]
-NUMBERS_CODEC = Codec.fit(Schema([SCHEMA[name] for name in NUMBERS]), NUMBERS)
 
 
 def pipeline() -> Any:
@@ -32,10 +31,13 @@ def pipeline() -> Any:
     return make_pipeline(levels, LogisticRegression())
 
 
-def refits(model: Any, **options: Any) -> ModelRefits:
-    classifier = as_classifier(model, CODEC)
-    labels = read_known_labels(LABEL, classifier, len(FRAME))
-    return ModelRefits(classifier, CODEC.encode(FRAME), labels, **options)
+def refits(
+    model: Any, frame: pd.DataFrame = FRAME, label: Any = LABEL, **options: Any
+) -> ModelRefits:
+    codec = Codec.fit(Schema([SCHEMA[name] for name in frame]), frame)
+    classifier = as_classifier(model, codec)
+    labels = read_known_labels(label, classifier, len(frame))
+    return ModelRefits(classifier, codec.encode(frame), labels, **options)
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +83,8 @@ def test_rows_are_drawn_with_replacement_within_each_class(fitted: Any) -> None:
             seen.append((X, y))
             return super().fit(X, y)
 
-    numbers, codec = NUMBERS, NUMBERS_CODEC
-    classifier = as_classifier(Spy().fit(numbers, LABEL), codec)
-    labels = read_known_labels(LABEL, classifier, len(numbers))
-    ModelRefits(classifier, codec.encode(numbers), labels).first(1)
+    numbers = NUMBERS
+    refits(Spy().fit(numbers, LABEL), numbers).first(1)
     drawn, label = seen[-1]
     assert (label == "yes").sum() == (LABEL == "yes").sum()
     assert list(drawn.columns) == list(numbers.columns)
@@ -108,21 +108,15 @@ def test_boosted_trees_are_fitted_again_on_the_levels_that_they_know(library: st
         model = pytest.importorskip("xgboost").XGBClassifier(
             n_estimators=5, enable_categorical=True, n_jobs=1
         )
-    codec = Codec.fit(SCHEMA, frame)
-    classifier = as_classifier(model.fit(frame, label), codec)
-    labels = read_known_labels(label, classifier, len(frame))
-    (refit,) = ModelRefits(classifier, codec.encode(frame), labels).first(1)
+    made = refits(model.fit(frame, label), frame, label)
+    (refit,) = made.first(1)
     assert refit.classes == (0, 1)
-    rows = codec.encode(frame)
-    assert (refit.predict(rows) == classifier.predict(rows)).mean() > 0.7
+    assert (refit.predict(made.rows) == made.classifier.predict(made.rows)).mean() > 0.7
 
 
 def test_everything_random_gets_another_seed() -> None:
     model = make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=7))
-    frame, codec = NUMBERS, NUMBERS_CODEC
-    classifier = as_classifier(model.fit(frame.to_numpy(), LABEL), codec)
-    labels = read_known_labels(LABEL, classifier, len(frame))
-    first, second = ModelRefits(classifier, codec.encode(frame), labels, seed=10).first(2)
+    first, second = refits(model.fit(NUMBERS.to_numpy(), LABEL), NUMBERS, seed=10).first(2)
     assert [refit.model[-1].random_state for refit in (first, second)] == [11, 12]
     assert model[-1].random_state == 7
 
@@ -152,11 +146,7 @@ def test_a_fit_that_fails_says_what_to_do(fitted: Any) -> None:
                 raise ValueError("not again.")
             return super().fit(X, y)
 
-    frame, codec = NUMBERS, NUMBERS_CODEC
-    classifier = as_classifier(Moody().fit(frame, LABEL), codec)
-    made = ModelRefits(
-        classifier, codec.encode(frame), read_known_labels(LABEL, classifier, len(frame))
-    )
+    made = refits(Moody().fit(NUMBERS, LABEL), NUMBERS)
     with pytest.raises(ModelError, match=r"fitted again .*: not again\. Fit it .* models="):
         made.first(1)
 

@@ -63,11 +63,11 @@ class PublicCall:
 def public_calls() -> tuple[PublicCall, ...]:
     """Return everything that can be called with an argument, each once.
 
-    What several classes share is called on ProCE or Nearest.
+    What several classes share is called on ProCE, or on Nearest.
     """
     values = {name: getattr(proce, name) for name in proce.__all__}
     values |= {name: getattr(methods, name) for name in methods.__all__}
-    order = sorted(values, key=lambda name: (name not in ("ProCE", "Nearest"), name))
+    order = sorted(values, key=lambda name: (name != "ProCE", name != "Nearest", name))
     calls = [call for name in order for call in _calls_of(name, values[name])]
     calls += [call for name, kind in _RETURNED.items() for call in _methods_of(name, kind)]
     calls += [_call(kind.__name__, kind) for kind in _GIVEN]

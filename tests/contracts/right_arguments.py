@@ -104,7 +104,7 @@ def instance_of(name: str, world: World) -> Any:
         return world.with_path
     if name == "ProCE.set_params":
         return world.new_explainer()
-    if name.endswith((".fit", ".set_params")):
+    if name.endswith(".fit"):
         return methods.Nearest(bank, SCHEMA)
     return {
         "CausalGraph": lambda: proce.CausalGraph(EDGES, undirected=[("age", "debt")]),

@@ -10,6 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 
 from proce import ProCE
@@ -97,10 +103,6 @@ def columns_of(frame: Any) -> pd.DataFrame:
 
 
 def pipeline(model: Any) -> Any:
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
     columns = make_column_transformer(
         (OneHotEncoder(), ["home"]), ("passthrough", [*NUMBERS, "employed"])
     )
@@ -108,30 +110,18 @@ def pipeline(model: Any) -> Any:
 
 
 def histogram_boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     return pipeline(HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=1))
 
 
 def forest() -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
     return pipeline(RandomForestClassifier(n_estimators=20, random_state=0))
 
 
 def linear() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     return pipeline(make_pipeline(StandardScaler(), LogisticRegression()))
 
 
 def perceptron() -> Any:
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     return pipeline(
         make_pipeline(StandardScaler(), MLPClassifier((5,), max_iter=30, random_state=0))
     )
@@ -214,8 +204,6 @@ def test_boosters_that_take_categories_only_get_the_same_values(
 
 
 def test_a_model_fitted_on_an_array_gets_the_array_of_the_frame() -> None:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     model = HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=1)
     model.fit(TRAINING[NUMBERS].to_numpy(), LABELS)
     for dtypes in ("float64", "float32", "Float64", "double[pyarrow]"):

@@ -56,14 +56,11 @@ def values(result: Explanations) -> list[dict[str, Any]]:
     return [{name: str(cell) for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
-def test_it_is_a_method(method: Method) -> None:
-    assert isinstance(method, Method)
-
-
 def test_fit_returns_itself_and_explain_one_explanation_a_row(
     before_and_after_fit: tuple[Method, Method], result: Explanations
 ) -> None:
     assert before_and_after_fit[0] is before_and_after_fit[1]
+    assert isinstance(before_and_after_fit[1], Method)
     assert isinstance(result, Explanations)
     assert len(result) == len(ROWS)
     assert [item.row for item in result] == list(range(len(ROWS)))
@@ -239,6 +236,11 @@ def test_progress_is_told_and_can_stop(method: Method) -> None:
     assert reports
     assert all(isinstance(report, Progress) for report in reports)
     assert len(result) == len(REFUSED)
+
+
+def test_when_time_is_up_that_is_the_outcome(method: Method) -> None:
+    result = method.explain(REFUSED, n=1, budget_seconds=1e-9)
+    assert set(result.outcomes()["outcome"]) == {"out_of_time"}
 
 
 def test_provenance_says_how_it_came_about(method: Method, result: Explanations) -> None:

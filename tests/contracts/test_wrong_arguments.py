@@ -31,7 +31,6 @@ N_SAMPLED = 5  # kinds of wrong arguments for each parameter, of the many
 # What is passed on by name, and with which names it is tried.
 PASSED_ON = {
     "Nearest.explain": ("causal",),
-    "Nearest.set_params": ("seed", "settings"),
     "ProCE.set_params": ("seed", "settings"),
     "Schema.edit": ("action", "kind", "label", "range"),
     "explain_dask": ("n", "target"),

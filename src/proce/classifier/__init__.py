@@ -6,15 +6,6 @@ What learns a network is loaded when it is first used: learning needs PyTorch.
 from typing import TYPE_CHECKING
 
 from proce.classifier.accept import as_classifier
-from proce.classifier.asking import (
-    model_inputs,
-    predict_changed,
-    predict_frame,
-    predict_raw,
-    predict_read_frame,
-    predict_shown,
-    predictor_of,
-)
 from proce.classifier.classifier import (
     Classifier,
     DifferentiableClassifier,
@@ -25,6 +16,15 @@ from proce.classifier.classifier import (
 )
 from proce.classifier.encoding import InputEncoding, label, one_hot
 from proce.classifier.networks import TrainedNetwork
+from proce.classifier.prediction import (
+    model_inputs,
+    predict_changed,
+    predict_frame,
+    predict_raw,
+    predict_read_frame,
+    predict_shown,
+    predictor_of,
+)
 from proce.classifier.prediction_cache import PredictionCache
 from proce.lazy import load_on_first_use
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from proce.arguments import checked, kind_name
 from proce.arrays import Array
-from proce.classifier.asking import Output, predict_frame, predict_raw, takes_frames
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
+from proce.classifier.prediction import Output, predict_frame, predict_raw, takes_frames
 from proce.errors import ModelError, ModelInterfaceError, ProceError
 from proce.schema import Codec, Continuous, Level
 
@@ -168,11 +168,13 @@ def _on_rows_of(model: Classifier, codec: Codec) -> Classifier:
     own = getattr(model, "codec", codec.by_range)
     if own is codec or same_rows(own, codec):
         return model
-    return model.with_codec(codec) if isinstance(model, Adapter) else OnRange(codec, model)
+    if isinstance(model, Adapter):
+        return model.with_codec(codec)
+    return RescaledClassifier(codec, model)
 
 
 @dataclass(frozen=True, eq=False)
-class OnRange:
+class RescaledClassifier:
     """A classifier of somebody else's, which is given rows on the range of the training rows."""
 
     codec: Codec

@@ -37,10 +37,10 @@ def decide(probabilities: Array, threshold: float | None) -> Ints:
     # Without a threshold the likeliest class, the first of equals; with one, the second of
     # two classes where its probability reaches the threshold.
     *shape, n_classes = probabilities.shape
-    said = np.empty(math.prod(shape), np.int64)
+    predicted = np.empty(math.prod(shape), np.int64)
     chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
-    write_said(chances, math.nan if threshold is None else threshold, said)
-    return said.reshape(shape)
+    write_predicted(chances, math.nan if threshold is None else threshold, predicted)
+    return predicted.reshape(shape)
 
 
 def likeliest_other(probabilities: Array, target: Array) -> Ints:
@@ -60,15 +60,15 @@ def write_likeliest(chances: Floats, other_than: Ints, likely: Ints) -> None:
 
 
 @kernel
-def write_said(chances: Floats, threshold: float, said: Ints) -> None:
-    """Write the class that is said of probabilities ``(n, k)``; see :func:`class_said`."""
+def write_predicted(chances: Floats, threshold: float, predicted: Ints) -> None:
+    """Write the predicted class of probabilities ``(n, k)``; see :func:`predicted_class`."""
     for n in range(len(chances)):
-        said[n] = class_said(chances, n, threshold)
+        predicted[n] = predicted_class(chances, n, threshold)
 
 
 # A row is named by its position: a slice of each would be counted by its owner, which takes longer.
 @part
-def class_said(chances: Floats, n: int, threshold: float) -> int:
+def predicted_class(chances: Floats, n: int, threshold: float) -> int:
     """Return the class of a row of probabilities ``(n, k)``: the likeliest without a threshold."""
     if np.isnan(threshold):
         return likeliest(chances, n, NOBODY)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from proce.arrays import Array, Ints
-from proce.classifier.asking import detach, predict_in_layout, translate_errors
+from proce.classifier.prediction import detach, predict_in_layout, translate_errors
 from proce.compiled.cells import CellKind
 from proce.compiled.row_network import CellInput, RowNetwork, write_inputs
 from proce.errors import ModelError

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.classifier.asking import check_probabilities
 from proce.classifier.classifier import Adapter
 from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
+from proce.classifier.prediction import check_probabilities
 from proce.compiled.row_network import Layer, RowNetwork
 from proce.errors import ModelError
 from proce.schema import Codec, Level

@@ -11,7 +11,7 @@ from proce.arrays import Array
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.classifier import Classifier, distinct_labels, position_of
-from proce.errors import ModelError
+from proce.errors import ModelError, first_line
 
 _SEED_NAMES = ("random_state", "random_seed")
 _LIST = "give fitted models of your own instead: models=[...]."
@@ -60,10 +60,9 @@ class ModelRefits:
         try:
             refit.fit(opened.to_numpy() if adapted.as_array else frame, labels)
         except Exception as error:
-            line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
             raise ModelError(
-                f"{adapted.name} cannot be fitted again on resampled training rows: {line}. Fit it"
-                f" again yourself, and {_LIST}"
+                f"{adapted.name} cannot be fitted again on resampled training rows:"
+                f" {first_line(error)}. Fit it again yourself, and {_LIST}"
             ) from error
         return as_classifier(refit, adapted.codec, self.threshold)
 

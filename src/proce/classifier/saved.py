@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from proce.arguments import kind_name
 from proce.arrays import Array
 from proce.classifier.accept import as_classifier, is_torch_module
 from proce.classifier.adapters.from_function import FunctionClassifier
 from proce.classifier.adapters.from_onnx import OnnxClassifier, open_session
 from proce.classifier.adapters.from_sklearn import SklearnClassifier, is_boosted
-from proce.classifier.asking import Output
 from proce.classifier.classifier import Classifier
 from proce.classifier.encoding import EncodingName, InputEncoding
 from proce.classifier.networks import TrainedNetwork
+from proce.classifier.prediction import Output
 from proce.classifier.skops_files import estimator_bytes, estimator_of
-from proce.errors import ModelError, PersistenceError
+from proce.errors import ModelError, PersistenceError, first_line
 from proce.files import read_bytes, write_bytes
 from proce.paths import path_of
 from proce.schema import Codec, Level
@@ -35,7 +37,7 @@ _SUFFIXES = ".skops (a scikit-learn estimator) or .onnx"
 
 @dataclass(frozen=True, kw_only=True)
 class SavedClassifier:
-    """What is kept of a classifier beside the content of its file."""
+    """What is kept of a classifier beside the file of its model."""
 
     kind: Kind  # how the model is kept: ``none`` where it is handed over at loading
     name: str  # the name of the model, for messages
@@ -48,18 +50,10 @@ class SavedClassifier:
     training: TrainingRecord | None = None  # how one of the paper's networks was trained
 
 
-@dataclass(frozen=True)
-class Content:
-    """The model itself: a file's bytes, or the weights of one of the paper's networks."""
-
-    file: bytes | None = None
-    weights: Mapping[str, Array] | None = None
-
-
 def pack_classifier(
     classifier: Classifier, *, adapted: bool, model: bool = True
-) -> tuple[SavedClassifier, Content]:
-    """Return what is kept of a classifier; without the model itself where ``model`` is false."""
+) -> tuple[SavedClassifier, bytes | None]:
+    """Return what is kept of a classifier, and the file of its model where there is one."""
     kind = _kind(classifier) if model else "none"
     encoding = getattr(classifier, "encoding", None)
     own = encoding.kind if isinstance(encoding, InputEncoding) else encoding
@@ -73,41 +67,58 @@ def pack_classifier(
         output=getattr(classifier, "output", None),
         training=classifier.record if isinstance(classifier, TrainedNetwork) else None,
     )
-    if kind == "skops":
-        return saved, Content(file=_estimator_bytes(classifier.model))  # type: ignore[attr-defined]
-    if kind == "onnx":
-        return saved, Content(file=classifier.content)  # type: ignore[attr-defined]
+    if isinstance(classifier, TrainedNetwork) and model:
+        return saved, array_bytes(classifier.weights)
+    if isinstance(classifier, SklearnClassifier) and kind == "skops":
+        return saved, _estimator_bytes(classifier.model)
+    if isinstance(classifier, OnnxClassifier) and kind == "onnx":
+        return saved, classifier.content
     if kind == "torch":
         from proce.classifier.adapters.from_torch import module_bytes
 
-        return saved, Content(file=module_bytes(classifier.module))  # type: ignore[attr-defined]
-    if isinstance(classifier, TrainedNetwork) and kind == "network":
-        return saved, Content(weights=classifier.weights)
-    return saved, Content()
+        return saved, module_bytes(classifier.module)  # type: ignore[attr-defined]
+    return saved, None
 
 
-def load_classifier(saved: SavedClassifier, content: Content, codec: Codec) -> tuple[Any, Any]:
+def load_classifier(saved: SavedClassifier, content: bytes, codec: Codec) -> tuple[Any, Any]:
     """Return the model that was kept, and the classifier around it."""
     if saved.kind == "network":
         network = _network(saved, content, codec)
         return network, network
     if saved.kind == "none" or saved.kind == "torch":
         raise PersistenceError(_absent_model_message(saved))
-    model: Any = estimator_of(content.file or b"") if saved.kind == "skops" else content.file
+    model: Any = estimator_of(content) if saved.kind == "skops" else content
     classifier = _adapt(saved, model, codec)
     return classifier if saved.adapted else model, classifier
 
 
 def adapt_given_model(
-    saved: SavedClassifier, content: Content, codec: Codec, model: Any
+    saved: SavedClassifier, content: bytes, codec: Codec, model: Any
 ) -> tuple[Any, Classifier]:
     """Return the model that a person hands over, and the classifier around it."""
     constructor = isinstance(model, type) or (callable(model) and not is_torch_module(model))
     if saved.kind == "torch" and constructor and not isinstance(model, Classifier):
         from proce.classifier.adapters.from_torch import module_with
 
-        model = module_with(model, content.file or b"")
+        model = module_with(model, content)
     return model, _adapt(saved, model, codec)
+
+
+def array_bytes(arrays: Mapping[str, Array]) -> bytes:
+    """Return arrays as the content of a safetensors file."""
+    from safetensors.numpy import save
+
+    return save({name: np.asarray(part, order="C") for name, part in arrays.items()})
+
+
+def arrays_of(content: bytes) -> dict[str, Array]:
+    """Return the arrays of a safetensors file."""
+    from safetensors.numpy import load
+
+    try:
+        return load(content)
+    except Exception as error:  # of a damaged file; the library raises several
+        raise PersistenceError(f"the file of tensors is damaged: {first_line(error)}.") from error
 
 
 def read_model(path: str | Path) -> Any:
@@ -184,11 +195,12 @@ def _estimator_bytes(model: Any) -> bytes:
         ) from error
 
 
-def _network(saved: SavedClassifier, content: Content, codec: Codec) -> TrainedNetwork:
-    if saved.encoding is None or saved.training is None or content.weights is None:
+def _network(saved: SavedClassifier, content: bytes, codec: Codec) -> TrainedNetwork:
+    if saved.encoding is None or saved.training is None:
         raise PersistenceError("the network was saved without its encoding or its weights.")
+    weights = arrays_of(content)
     return TrainedNetwork.of(
-        codec, content.weights, saved.classes, saved.threshold, saved.encoding, saved.training
+        codec, weights, saved.classes, saved.threshold, saved.encoding, saved.training
     )
 
 

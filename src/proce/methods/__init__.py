@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from proce.methods.published.cchvae import Cchvae, CchvaeSettings
     from proce.methods.published.certifai import Certifai, CertifaiSettings
     from proce.methods.published.dice.dice import Dice, DiceSettings
-    from proce.methods.published.face.face import Face
-    from proce.methods.published.face.graph import FaceSettings
+    from proce.methods.published.face import Face, FaceSettings
     from proce.methods.published.growing_spheres import GrowingSpheres, GrowingSpheresSettings
     from proce.methods.published.nearest import Nearest, NearestSettings
-    from proce.methods.published.wachter.wachter import Wachter, WachterSettings
+    from proce.methods.published.wachter import Wachter, WachterSettings
     from proce.methods.what_if import WhatIf
 else:  # a type checker would take every misspelt name for an object
     __getattr__, __dir__ = load_on_first_use(__name__)

@@ -1,26 +1,30 @@
 """ProCE, the explainer that people call."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from proce.arguments import checked
-from proce.classifier import Classifier
 from proce.errors import PersistenceError
 from proce.explanation import Explanations
-from proce.methods.calls.explain_options import Pick, check_callback
+from proce.methods.calls.call import refuse_contradiction
+from proce.methods.calls.estimator import Estimator, changed_parameters, require_fit
+from proce.methods.calls.explain_options import Pick, check_callback, checked_texts
 from proce.methods.calls.method import ProgressCallback, closing
 from proce.methods.calls.options import Options
-from proce.methods.fitting.estimator import FittedEstimator
-from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import other_models
+from proce.methods.fitting.fit import checked_class_labels, fit_parts, with_graph
+from proce.methods.fitting.fitted import FittedParts, in_mode, other_models
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.pipeline import ProceCall
 from proce.methods.what_if import WhatIf, what_if
-from proce.schema import Level, Schema
+from proce.schema import Level, Rule, Schema
+from proce.schema.codec import with_scales
+
+_WITHOUT_FIT = ("causal", "classes", "models", "rules")  # parameters that may be set after a fit
 
 
-class ProCE(FittedEstimator):
+class ProCE(Estimator):
     """Counterfactual explanations that flip the decision, stay near, look real and respect causes.
 
     Parameters
@@ -225,6 +229,39 @@ class ProCE(FittedEstimator):
         """
         return what_if(self._fitted(), row, changes)
 
+    def with_graph(self, graph: Any, causal: str | None = None) -> Self:
+        """Return a fitted explainer with another graph that answers as if it was fitted with it.
+
+        The equations and their refits are fitted on the same training rows; all else, the latent
+        space above all, is shared. This explainer stays as it is.
+
+        Parameters
+        ----------
+        graph
+            What causes what, as for the constructor.
+        causal
+            How strictly causes are taken, as for the constructor; by default as in this explainer.
+        """
+        fitted = self._fitted()
+        causal = self.causal if causal is None else causal
+        parts = with_graph(fitted, graph, causal, self.rules)
+        return self._sharing(parts, graph=graph, causal=causal)
+
+    def with_rules(self, rules: Sequence[str]) -> Self:
+        """Return a fitted explainer with other rules that answers as if it was fitted with them.
+
+        Everything else is shared, and this explainer stays as it is.
+
+        Parameters
+        ----------
+        rules
+            The rules that every counterfactual must obey, as for the constructor; they take the
+            place of those of this explainer.
+        """
+        fitted, before = self._fitted(), self.get_params(deep=False)
+        parts = _with_parameters(fitted, before, {**before, "rules": rules})
+        return self._sharing(parts, rules=rules)
+
     @checked(PersistenceError)
     def save(self, folder: str | Path, rows: bool = True, model: bool = True) -> Path:
         """Write the fitted explainer to a folder, whole or not at all.
@@ -250,17 +287,8 @@ class ProCE(FittedEstimator):
         """
         from proce.methods.saving.explainer import save_explainer
 
-        return save_explainer(
-            self._fitted(),
-            folder,
-            rows=rows,
-            model=model,
-            adapted=isinstance(self.model, Classifier),
-            device=self.device,
-            causal=self.causal,
-            threshold=self.threshold,
-            models=self.models,
-        )
+        parameters = self.get_params(deep=False)
+        return save_explainer(self._fitted(), parameters, folder, rows=rows, model=model)
 
     @classmethod
     @checked(PersistenceError)
@@ -285,7 +313,70 @@ class ProCE(FittedEstimator):
         """
         from proce.methods.saving.explainer import load_explainer
 
-        loaded = load_explainer(folder, model, equations)
-        explainer = cls(**loaded.parameters)
-        explainer._set_fitted(loaded.fitted)
+        parameters, fitted = load_explainer(folder, model, equations)
+        explainer = cls(**parameters)
+        explainer._set_fitted(fitted)
         return explainer
+
+    def _set_fitted(self, fitted: FittedParts) -> None:
+        """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
+        self.fitted_ = fitted
+        self._note_fit(fitted.codec, fitted.classifier)
+        self._by_mode: dict[str, tuple[FittedParts, FittedParts]] = {}  # of a call, by its mode
+        self.schema_ = with_scales(fitted.codec)  # print it: where a search looks, and the scale
+
+    def _fitted(self) -> FittedParts:
+        """Return the fitted parts under the parameters of today, or say that they need a fit."""
+        self._require_fitted()
+        before = self._parameters
+        now = {name: getattr(self, name) for name in before}
+        if changed_parameters(before, now):
+            self._set_fitted(_with_parameters(self.fitted_, before, now))
+        fitted: FittedParts = self.fitted_
+        return fitted
+
+    def _in_mode(self, causal: str | None) -> FittedParts:
+        """Return the fitted parts in the causal mode of a call, which is kept for the next one."""
+        fitted = self._fitted()
+        if causal is None:
+            return fitted
+        if causal not in self._by_mode or self._by_mode[causal][0] is not fitted:
+            self._by_mode[causal] = fitted, in_mode(fitted, causal)
+        return self._by_mode[causal][1]
+
+    def _sharing(self, fitted: FittedParts, **changed: Any) -> Self:
+        """Return another explainer around fitted parts, with some parameters of its own."""
+        explainer = type(self)(**{**self.get_params(deep=False), **changed})
+        explainer._set_fitted(fitted)
+        return explainer
+
+
+def _with_parameters(
+    fitted: FittedParts, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> FittedParts:
+    """Return the fitted parts under the parameters that an explainer has now."""
+    changed = changed_parameters(before, now)
+    require_fit("ProCE", [name for name in changed if name not in _WITHOUT_FIT])
+    if "rules" in changed:
+        fitted = _with_rules(fitted, now["rules"], before)
+    if "classes" in changed:
+        labels = checked_class_labels(now["classes"], fitted.classifier.classes)
+        fitted = replace(fitted, class_labels=labels)
+    if "causal" in changed:
+        fitted = in_mode(fitted, now["causal"])
+    return fitted
+
+
+def _with_rules(fitted: FittedParts, rules: Any, before: Mapping[str, Any]) -> FittedParts:
+    """Return the fitted parts with other rules.
+
+    A rule may need an equation of the graph where the mode does not, and has not kept it.
+    """
+    texts = checked_texts("rules", rules)
+    needs_equation = any(Rule.parse(text, fitted.codec).dependence for text in texts)
+    has_graph = fitted.scm is None and before["graph"] is not None
+    if needs_equation and has_graph and fitted.left_out is None:
+        return with_graph(fitted, before["graph"], before["causal"], texts)
+    bound = fitted.bind(texts)
+    refuse_contradiction(bound, fitted.rows)
+    return fitted.with_causes(rules=bound)

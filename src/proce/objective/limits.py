@@ -10,10 +10,10 @@ import numpy as np
 from proce.arrays import Array, Flags, Floats, Ints
 from proce.classifier.classifier import (
     EVEN,
-    class_said,
     decide,
     deciding_chance,
     likeliest,
+    predicted_class,
 )
 from proce.compiled.elementary import log
 from proce.compiled.kernel import kernel, part
@@ -344,7 +344,7 @@ def _shortfall(told: Floats, c: int, wanted: int, line: Line) -> float:
         lacking = told[c, likeliest(told, c, wanted)] + line.lead - own
     else:
         lacking = line.upper - second if wanted == 1 else second - line.lower
-    is_decided = class_said(told, c, threshold) == wanted
+    is_decided = predicted_class(told, c, threshold) == wanted
     is_beyond = (line.lead == 0) | (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
     is_enough = is_decided & is_beyond
     lacking = 0.0 if is_enough else max(lacking, SHORTFALL_ROUNDING)

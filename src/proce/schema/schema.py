@@ -10,7 +10,7 @@ from typing import Any
 
 from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
-from proce.json_reading import parse_json
+from proce.json_reading import check_format, parse_json
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, checked_levels, find_level, quoted
 from proce.schema.features.naming import spoken_name, with_unit
@@ -250,13 +250,9 @@ class Schema:
         if not isinstance(record, dict) or not isinstance(record.get("features"), list):
             raise SchemaError('the schema is not of the form {"format": 1, "features": [...]}.')
         version = record.get("format")
-        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise SchemaError(f"the schema's format is {version!r}; expected {FORMAT}.")
-        if version > FORMAT:
-            raise SchemaError(
-                f"the schema has format {version}; this version of proce reads up to {FORMAT}."
-                " Update proce, or save the schema again with this version."
-            )
+        wrong = SchemaError(f"the schema's format is {version!r}; expected {FORMAT}.")
+        newer = f"the schema has format {version}"
+        check_format(version, FORMAT, wrong, newer, "save the schema again", SchemaError)
         return cls(from_record(feature) for feature in record["features"])
 
     def __getitem__(self, name: str) -> Feature:

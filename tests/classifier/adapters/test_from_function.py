@@ -33,7 +33,10 @@ def both(frame):
         lambda frame: second(frame)[:, None],
         lambda frame: second(frame).tolist(),
         lambda frame: torch.tensor(both(frame), requires_grad=True),
+        lambda frame: both(frame).astype(np.float32),
+        lambda frame: pd.Series(second(frame)),
         lambda frame: pd.DataFrame(both(frame)),
+        lambda frame: pl.DataFrame(both(frame)),
     ],
 )
 def test_every_form_of_an_answer_is_read(function):

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import ndtri
 
 from proce.methods import GrowingSpheres, GrowingSpheresSettings
-from proce.methods.published import shells
-from proce.methods.published.shells import Shells, points_in_shells, write_candidates
+from proce.methods.published import growing_spheres
+from proce.methods.published.growing_spheres import Shells, points_in_shells, write_candidates
 from proce.schema import Categorical, Continuous, Schema
 
 from ...compiled.parts import whole
@@ -176,7 +176,7 @@ def test_rows_drawn_a_few_at_a_time_get_the_same() -> None:
     assert method.explain(rows).counterfactuals().equals(together)
 
 
-radius_in_shell = whole(shells.radius_in_shell)
+radius_in_shell = whole(growing_spheres.radius_in_shell)
 
 
 def test_radii_by_hand() -> None:

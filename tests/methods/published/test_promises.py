@@ -56,12 +56,6 @@ def before_and_after(method: Method) -> tuple[pd.DataFrame, pd.DataFrame]:
     return ROWS.iloc[frame["row"]].reset_index(drop=True), frame.reset_index(drop=True)
 
 
-@pytest.mark.parametrize("kind", SETTINGS)
-def test_when_time_is_up_that_is_the_outcome(kind: Any) -> None:
-    result = fitted(kind).explain(ROWS, n=1, budget_seconds=1e-9)
-    assert set(result.outcomes()["outcome"]) == {"out_of_time"}
-
-
 @pytest.mark.parametrize(
     ("kind", "budgets"),
     [

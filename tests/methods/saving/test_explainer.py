@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from proce import CausalGraph, Dataset, Explanations, PersistenceError, ProCE, RuleError
-from proce.methods.saving.parts import load_looks, looks_arrays
+from proce.methods.saving.explainer import load_looks, looks_arrays
 
 from ...worlds import SCHEMA, TINY, bank, people, refused, without_diagnosis
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proce import NotFittedError, PersistenceError, ProCE, SearchError, SearchSettings
-from proce.methods.saving.manifest import checksum
+from proce.methods.saving.folder import checksum
 
 from ...worlds import SCHEMA, TINY, bank, people
 
@@ -100,7 +100,7 @@ def test_a_save_that_is_killed_leaves_what_was_there(folder: Path, tmp_path: Pat
         "import os, sys, time\n"
         "from pathlib import Path\n"
         "from proce.methods.saving import folder as saved_folder\n"
-        "from proce.methods.saving.manifest import read_manifest\n"
+        "from proce.methods.saving.folder import read_manifest\n"
         "old, new = map(Path, sys.argv[1:])\n"
         "manifest = read_manifest(new)\n"
         "content = (new / manifest.tensors.name).read_bytes()\n"

@@ -18,7 +18,7 @@ import torch
 from proce import PersistenceError, ProCE, SearchSettings
 from proce.classifier import fit_network
 from proce.latent import AutoEncoderSettings
-from proce.methods.saving.manifest import checksum
+from proce.methods.saving.folder import checksum
 from proce.schema import Codec
 from proce.training_settings import TrainingSettings
 

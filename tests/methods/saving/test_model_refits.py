@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from proce import ModelError, PersistenceError, ProCE, Schema
 from proce.arrays import Floats
-from proce.methods.saving.parts import load_refits
+from proce.methods.saving.explainer import load_refits
 
 from ...worlds import SCHEMA, TINY, people, score
 

@@ -22,8 +22,7 @@ from proce.methods.calls.options import Options
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.fitted import FittedParts, in_mode
 from proce.methods.pipeline import ProceCall
-from proce.methods.published.published import Published
-from proce.methods.published.recording import losses_by_gower
+from proce.methods.published.published import Published, losses_by_gower
 from proce.metrics.ceiling import find_ways
 from proce.objective import CallLimits
 from proce.schema import Rule, Schema

@@ -8,7 +8,7 @@ from typing import Any
 from proce.arguments import brief
 from proce.causal.graphs.dag import Dag, Edge, Origin
 from proce.errors import GraphError
-from proce.json_reading import is_shallow, parse_json
+from proce.json_reading import check_format, is_shallow, parse_json
 
 FORMAT = 1
 _MAX_RESAMPLED_NODES = 1_000_000  # some seconds
@@ -89,13 +89,9 @@ def _record(text: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise GraphError(f"the graph is not of the form {_FORM}.")
     version = record.get("format")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise GraphError(f"the graph's format is {version!r}; expected {FORMAT}, as in {_FORM}.")
-    if version > FORMAT:
-        raise GraphError(
-            f"the graph has format {version}; this version of proce reads up to {FORMAT}. Update"
-            " proce, or save the graph again with this version."
-        )
+    wrong = GraphError(f"the graph's format is {version!r}; expected {FORMAT}, as in {_FORM}.")
+    newer = f"the graph has format {version}"
+    check_format(version, FORMAT, wrong, newer, "save the graph again", GraphError)
     for field in ("nodes", "edges"):
         if not isinstance(record.get(field), list):
             raise GraphError(f"the graph has no list of {field}; expected {_FORM}.")

@@ -6,7 +6,8 @@ from typing import Any
 
 from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, probe_rows
-from proce.classifier.asking import (
+from proce.classifier.classifier import Adapter, checked_classes
+from proce.classifier.prediction import (
     Output,
     as_columns,
     check_probabilities,
@@ -14,7 +15,6 @@ from proce.classifier.asking import (
     predict_in_layout,
     translate_errors,
 )
-from proce.classifier.classifier import Adapter, checked_classes
 from proce.schema import Codec
 from proce.schema.codec import frame_of_raw
 from proce.schema.frames.frame import count_rows

@@ -12,17 +12,17 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
-from proce.classifier.asking import (
+from proce.classifier.classifier import Adapter, checked_classes, decide, position_of
+from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
+from proce.classifier.prediction import (
     Output,
     as_columns,
     check_probabilities,
     count_classes,
     translate_errors,
 )
-from proce.classifier.classifier import Adapter, checked_classes, decide, position_of
-from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
-from proce.schema import Codec, Level
+from proce.schema import Codec
 from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import level_key, quoted
 from proce.schema.round_trip import converted
@@ -184,9 +184,14 @@ class OnnxClassifier(Adapter):
     encoding: str | FrameFunction | None  # As given to :func:`~proce.classifier.as_classifier`
     output: Output
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        made_with = (self.content, self.codec, self.classes, self.threshold)
-        return _reopen, (*made_with, self.output_names, self.encoding, self.output)
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled or copied: all but the session, which a process opens itself."""
+        return {k: v for k, v in vars(self).items() if k not in ("session", "feed")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        session = open_session(state["content"])
+        feed = feed_of(session.get_inputs(), state["codec"], state["encoding"])
+        vars(self).update(state, session=session, feed=feed)
 
     def with_codec(self, codec: Codec) -> Self:
         """Return the model for rows of a codec of the same features; its inputs are the same."""
@@ -240,23 +245,6 @@ def from_onnx(
         _refuse_other_labels(answers[1], probabilities, known)
     return OnnxClassifier(
         codec, known, threshold, content, session, feed, output_names, encoding, output
-    )
-
-
-def _reopen(
-    content: bytes,
-    codec: Codec,
-    classes: tuple[Level, ...],
-    threshold: float | None,
-    output_names: tuple[str, ...],
-    encoding: str | FrameFunction | None,
-    output: Output,
-) -> OnnxClassifier:
-    """Return a classifier that was pickled or copied, with a session of its own."""
-    session = open_session(content)
-    feed = feed_of(session.get_inputs(), codec, encoding)
-    return OnnxClassifier(
-        codec, classes, threshold, content, session, feed, output_names, encoding, output
     )
 
 

@@ -17,14 +17,14 @@ import pandas as pd
 from proce.arrays import Array
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import check_answers, probe_rows
-from proce.classifier.asking import (
+from proce.classifier.classifier import Adapter, checked_classes
+from proce.classifier.prediction import (
     as_columns,
     check_probabilities,
     count_classes,
-    frames_to_try,
+    predict_in_layout,
     translate_errors,
 )
-from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.codec import frame_of_raw
@@ -77,16 +77,10 @@ class SklearnClassifier(Adapter):
 
     def _probabilities_of_frame(self, frame: Any) -> Array:
         booster = is_boosted(self.model)
-        frames = frames_to_try(frame, self.codec, self.layout, same_levels=booster)
-        for given, is_last in frames:
-            try:
-                columns = self.columns_of(given)
-            except Exception:
-                if is_last:
-                    raise
-            else:
-                return self._checked(columns)
-        raise AssertionError("one of the frames is the last")
+        columns = predict_in_layout(
+            self.columns_of, frame, self.codec, self.layout, same_levels=booster
+        )
+        return self._checked(columns)
 
     def _checked(self, columns: Array) -> Array:
         return check_probabilities(columns, "probability", len(self.classes), self.name)

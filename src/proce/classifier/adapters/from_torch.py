@@ -13,13 +13,6 @@ from torch import Tensor, nn
 from proce.arguments import kind_name
 from proce.arrays import Array, Floats
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
-from proce.classifier.asking import (
-    Output,
-    check_probabilities,
-    check_shape,
-    count_classes,
-    translate_errors,
-)
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.encoding import (
     Encoding,
@@ -27,6 +20,13 @@ from proce.classifier.encoding import (
     FrameFunction,
     InputEncoding,
     as_encoding,
+)
+from proce.classifier.prediction import (
+    Output,
+    check_probabilities,
+    check_shape,
+    count_classes,
+    translate_errors,
 )
 from proce.compiled.row_network import Layer
 from proce.errors import ModelError, ModelInterfaceError, ModelOutputError, PersistenceError

@@ -4,7 +4,7 @@ import numpy as np
 
 from proce.arguments import brief
 from proce.arrays import Array, Floats, even_codes
-from proce.classifier.asking import SUM_TOLERANCE, Output, check_probabilities, lies_beyond
+from proce.classifier.prediction import SUM_TOLERANCE, Output, check_probabilities, lies_beyond
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous, Feature
 from proce.schema.codec import entries_on_step
@@ -44,7 +44,7 @@ def _uniforms(generator: np.random.RandomState) -> Floats:
 
 def check_answers(columns: Array, output: Output, n_classes: int, name: str, codec: Codec) -> Array:
     """Return what a model said of the made-up rows as probabilities, or show where it fails."""
-    # See :func:`proce.classifier.asking.check_probabilities`.
+    # See :func:`proce.classifier.prediction.check_probabilities`.
 
     def row_words(row: int) -> str:
         raw = codec.to_raw(probe_rows(codec)[row]).tolist()

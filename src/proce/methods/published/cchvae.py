@@ -16,7 +16,7 @@ from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import check_above
-from proce.methods.published.collector import CounterfactualCollector
+from proce.methods.published.growing_spheres import Shells, points_in_shells
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.schema import MixedDistance
@@ -86,7 +86,7 @@ class Cchvae(Published[CchvaeSettings]):
         return _conditioning_features(before) == _conditioning_features(after)
 
     def _find(self, task: Task) -> Candidates:
-        collector, streams = CounterfactualCollector.empty(task), task.streams
+        candidates, streams = Candidates.none(task), task.streams
         latents, _ = self.prepared_.posterior(task.factual)  # (i, e)
         distance = MixedDistance.gower(task.common.codec)
         open_rows = np.flatnonzero(task.genome.movable.any(-1))
@@ -94,26 +94,27 @@ class Cchvae(Published[CchvaeSettings]):
             if not len(open_rows) or task.over:
                 break
             drawn = self._draw_latents(streams.take(open_rows), number, latents[open_rows])
-            candidates = task.repair(self._decode(drawn, task.factual[open_rows]), open_rows)
-            reached, _ = task.reached(candidates, open_rows)
-            gaps = distance.mean(candidates, task.factual[open_rows][:, None])
+            rows = task.repair(self._decode(drawn, task.factual[open_rows]), open_rows)
+            reached, _ = task.reached(rows, open_rows)
+            gaps = distance.mean(rows, task.factual[open_rows][:, None])
             nearest = np.where(reached, gaps, np.inf).argmin(1)
             hit = np.flatnonzero(reached.any(1))
-            collector.add(open_rows[hit], candidates[hit, nearest[hit]])
+            candidates.add(open_rows[hit], rows[hit, nearest[hit]])
             open_rows = open_rows[
-                collector.incomplete[open_rows] & (task.evaluations_left[open_rows] > 0)
+                candidates.incomplete[open_rows] & (task.evaluations_left[open_rows] > 0)
             ]
             task.report(number + 1)
-        unfinished = np.zeros(len(task), np.bool_)
-        unfinished[open_rows] = task.over
-        failed = np.flatnonzero((collector.counts == 0) & ~unfinished).tolist()
-        notes = {position: self._failure_note(task, position) for position in failed}
-        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
+        candidates.unfinished[open_rows] = task.over
+        reach = self.settings_.max_rounds * float(self.settings_.step)
+        reason = (
+            f"No row decoded from within {reach:g} of this row's latent has the target class"
+            " within the limits and rules."
+        )
+        candidates.note_failures(task, lambda _: reason)
+        return candidates
 
     def _draw_latents(self, streams: RowStreams, number: int, centre: Floats) -> Floats:
         """Draw latents ``(a, c, e)`` uniformly in the shell of a round around some ``(a, e)``."""
-        from proce.methods.published.shells import Shells, points_in_shells
-
         n_rows, size = centre.shape
         count, step = self.settings_.n_candidates, float(self.settings_.step)
         draws = streams.uniforms(number, Purpose.SHELL, count * (size + 1))
@@ -128,18 +129,6 @@ class Cchvae(Published[CchvaeSettings]):
         parts = zip(blocks(latents, size), blocks(factual, size), strict=True)
         decoded = [self.prepared_.decode(part, rows[:, None]) for part, rows in parts]
         return np.concatenate(decoded).round(_DECIMALS)
-
-    def _failure_note(self, task: Task, position: int) -> str:
-        """Return why a row has no counterfactual."""
-        if not bool(task.genome.movable[position].any()):
-            return "Nothing of this row may change."
-        if task.evaluations_left[position] <= 0:
-            return "max_evaluations was reached before a decoded row had the target class."
-        reach = self.settings_.max_rounds * float(self.settings_.step)
-        return (
-            f"No row decoded from within {reach:g} of this row's latent has the target class"
-            " within the limits and rules."
-        )
 
 
 def _conditioning_features(common: CommonFit) -> list[int]:

@@ -6,7 +6,7 @@ paper's and draw from the row's own stream of random numbers.
 """
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from proce.compiled.copies import distinct, groups_of
 from proce.compiled.streams import Purpose, RowStreams
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Codec, MixedDistance
@@ -78,28 +77,29 @@ class Certifai(Published[CertifaiSettings]):
         return CertifaiDistance.of(common.codec, common.rows)
 
     def _find(self, task: Task) -> Candidates:
-        collector = CounterfactualCollector.empty(task, _N_SPARE)
-        unfinished = np.zeros(len(task), dtype=np.bool_)
-        notes: dict[int, str] = {}
+        candidates, settings = Candidates.none(task, _N_SPARE), self.settings_
         for position in range(len(task)):
             if task.over:
-                unfinished[position:] = True
+                candidates.unfinished[position:] = True
                 break
-            search = _GeneticSearch.of(task, position, self.prepared_, self.settings_)
-            collector.fill(position, search.run())
-            unfinished[position] = task.over
-            if search.note:
-                notes[position] = search.note
-        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
+            search = _GeneticSearch.of(task, position, self.prepared_, settings)
+            candidates.fill(position, search.run())
+            candidates.unfinished[position] = task.over
+        n_drawn = settings.population_size * settings.start_rounds
+        reason = (
+            f"None of up to {n_drawn:,} random rows within the limits has the target class, so"
+            " there is nothing to start from."
+        )
+        candidates.note_failures(task, lambda _: reason)
+        return candidates
 
 
 @dataclass(frozen=True, eq=False)
 class CertifaiDistance:
-    """The paper's distance for mixed data.
+    """The paper's distance for mixed data."""
 
-    ``n_con/n · Σ |x - c| / MAD`` over the continuous features plus ``n_cat/n`` times the number
-    of levels that differ.
-    """
+    # ``n_con/n · Σ |x - c| / MAD`` over the continuous features plus ``n_cat/n`` times the number
+    # of levels that differ.
 
     by_feature: MixedDistance  # the distance of each single feature
     weights: Array  # (f,), for each feature the share of features that are of its kind
@@ -131,7 +131,6 @@ class _GeneticSearch:
     settings: CertifaiSettings
     streams: RowStreams
     genes: Array  # (g,), positions of the features that may move
-    note: str = field(default="", init=False)
 
     @classmethod
     def of(
@@ -166,7 +165,6 @@ class _GeneticSearch:
             members = np.vstack([members, drawn[score > 0]])
             scores = np.append(scores, score[score > 0])
         if not len(members):
-            self.note = _failure_note(len(self.genes), size, self.settings.start_rounds)
             return members, scores
         repeated = np.resize(np.arange(len(members)), size)  # too few are repeated
         return members[repeated], scores[repeated]
@@ -254,15 +252,6 @@ class _GeneticSearch:
         genome, genes = self.task.genome, self.genes
         lower, upper = (end[self.position, genes] for end in (genome.lower, genome.upper))
         return permitted_values(draws, lower, upper, genome.step[genes])
-
-
-def _failure_note(n_genes: int, size: int, n_rounds: int) -> str:
-    if not n_genes:
-        return "No feature may move."
-    return (
-        f"None of up to {size * n_rounds:,} random rows within the limits has the target class, so"
-        " there is nothing to start from."
-    )
 
 
 def _import_pygad() -> Any:

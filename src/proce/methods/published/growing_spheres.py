@@ -6,19 +6,27 @@ range of the training rows: ranks of an ordinal feature are numbers on it, and a
 categorical feature is 1 away.
 """
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from proce.arguments import check_count
-from proce.arrays import Array, Flags, Floats, Ints, blocks
-from proce.compiled.streams import Purpose, RowStreams
+from proce.arrays import Array, Flags, Floats, Ints, Words, blocks
+from proce.compiled.elementary import power, value_above
+from proce.compiled.kernel import kernel, part
+from proce.compiled.streams import Purpose, RowStreams, lower_half, upper_half
 from proce.errors import SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import Categorical, MixedDistance
+from proce.search.genome import another_level
+
+_HALF_STEP = 2.0**-33  # of a draw of 32 bits: the quantile of 0 would be infinite
+_LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +75,9 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
             unfinished[spheres.open_rows(task)] = True
         found = np.isfinite(spheres.best_distance)
         rows = select_features(task, spheres.best_rows, np.flatnonzero(found))
-        failed = np.flatnonzero(~found & ~unfinished).tolist()
-        notes = {
-            position: _failure_note(task, position, float(spheres.inner[position]))
-            for position in failed
-        }
-        return Candidates(rows[:, None], found[:, None], unfinished, notes=notes)
+        candidates = Candidates(rows[:, None], found[:, None], unfinished)
+        candidates.note_failures(task, spheres.failure_note)
+        return candidates
 
     def _draw_until_reached(self, task: Task, spheres: "_Spheres") -> None:
         """Draw candidates around each row until one has the target class (Algorithm 1)."""
@@ -130,8 +135,6 @@ class _Spheres:
         self, task: Task, positions: Ints, streams: RowStreams, number: int, count: int
     ) -> Floats:
         """Draw candidates ``(a, count, f)`` uniformly in the shells of some rows."""
-        from proce.methods.published.shells import Shells, write_candidates
-
         centre = task.genome.anchor[positions]
         codec, (n_rows, n_features) = task.common.codec, centre.shape
         words = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
@@ -144,11 +147,9 @@ class _Spheres:
         return rows
 
     def update(self, task: Task, positions: Array, candidates: Array, reached: Array) -> None:
-        """Keep the nearest candidate that reached the target; then shrink, grow, or end.
-
-        A ball that holds the target class is halved. The first ball or shell that does not is
-        followed by the next shell around it, and the first shell that does ends the row.
-        """
+        """Keep the nearest candidate that reached the target; then shrink, grow, or end."""
+        # A ball that holds the target class is halved. The first ball or shell that does not is
+        # followed by the next shell around it, and the first shell that does ends the row.
         distance = self._distance_to(task, candidates, positions)
         distance = np.where(reached, distance, np.inf)
         place = distance.argmin(1)
@@ -168,16 +169,21 @@ class _Spheres:
         self.inner[beyond] = self.outer[beyond]
         self.outer[beyond] += self.width[beyond]
 
+    def failure_note(self, position: int) -> str:
+        """Return why nothing was found for a row that may move."""
+        radius = float(self.inner[position])
+        return (
+            f"No candidate within {radius:.3g} of the row, on the unit range, has the target class."
+        )
+
     def _distance_to(self, task: Task, rows: Array, positions: Array) -> Array:
         """Return how far candidates ``(a, c, f)`` are from their rows, ``(a, c)``."""
         return np.sqrt(np.square(self.distance(rows, task.factual[positions][:, None])).sum(-1))
 
 
 def select_features(task: Task, rows: Array, positions: Array) -> Array:
-    """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2).
-
-    Shapes: positions ``(a,)``.
-    """
+    """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2)."""
+    # Shapes: positions ``(a,)``.
     rows, start = rows.copy(), task.genome.anchor
     moves = MixedDistance.gower(task.common.codec)(rows, start)
     smallest_first = np.argsort(moves, axis=-1, kind="stable")
@@ -194,10 +200,78 @@ def select_features(task: Task, rows: Array, positions: Array) -> Array:
     return rows
 
 
-def _failure_note(task: Task, position: int, radius: float) -> str:
-    """Return why a row has no counterfactual."""
-    if not bool(task.genome.movable[position].any()):
-        return "No feature of this row may move."
-    if task.evaluations_left[position] <= 0:
-        return "max_evaluations was reached before a candidate of the target class was drawn."
-    return f"No candidate within {radius:.3g} of the row, on the unit range, has the target class."
+class Shells(NamedTuple):
+    """The space between two spheres around each of some rows."""
+
+    movable: Flags  # (a, d), which coordinates of a row may differ from 0; at least one
+    # inner, outer: (a,), the radii of the spheres
+    inner: Floats
+    outer: Floats
+
+
+def points_in_shells(draws: Floats, shells: Shells) -> Floats:
+    """Return points ``(a, c, d)`` around the origin, uniform in the shell of each of some rows."""
+    # ``draws (a, c, d + 1)`` are numbers between 0 and 1: one for each coordinate, excluding 0 and
+    # 1, and then one for the radius.
+    points = np.empty((*draws.shape[:2], draws.shape[2] - 1))
+    _write_points(draws, shells, points)
+    return points
+
+
+@part
+def radius_in_shell(inner: float, outer: float, n_dimensions: int, share: float) -> float:
+    """Return the radius within which a share of the volume between two spheres lies."""
+    # The share of a ball's volume within a radius is the radius's share, to the power of the number
+    # of dimensions.
+    hollow = power(inner / outer, float(n_dimensions))
+    return outer * power(hollow + (1.0 - hollow) * share, 1.0 / n_dimensions)
+
+
+@kernel
+def _write_points(draws: Floats, shells: Shells, points: Floats) -> None:
+    """Write points ``(a, c, d)`` as :func:`points_in_shells` returns them."""
+    for row in range(len(points)):
+        for place in range(points.shape[1]):
+            _write_point(draws[row, place], shells, row, points[row, place])
+
+
+@kernel
+def write_candidates(
+    words: Words, shells: Shells, n_levels: Ints, reach: Floats, rows: Floats
+) -> None:
+    """Move rows ``(a, c, f)``, all of a person alike, to points that are uniform in a shell.
+
+    The upper halves of ``words (a, c, f + 1)`` draw the point. A feature with ``n_levels (f,)``
+    whose coordinate is large takes another of them, by the lower half; one without moves by its
+    coordinate times its ``reach (f,)``.
+    """
+    n_features = rows.shape[2]
+    draws, offset = np.empty(n_features + 1), np.empty(n_features)
+    for row in range(len(rows)):
+        for place in range(rows.shape[1]):
+            for feature in range(n_features):
+                draws[feature] = upper_half(words[row, place, feature]) + _HALF_STEP
+            draws[n_features] = upper_half(words[row, place, n_features])
+            _write_point(draws, shells, row, offset)
+            for feature in range(n_features):
+                own, last = rows[row, place, feature], n_levels[feature] - 1.0
+                if last < 0:
+                    rows[row, place, feature] = own + offset[feature] * reach[feature]
+                elif abs(offset[feature]) >= _LEVEL_OFFSET:
+                    share = lower_half(words[row, place, feature])
+                    rows[row, place, feature] = another_level(own, 0.0, last, share)
+
+
+@part
+def _write_point(draws: Floats, shells: Shells, row: int, point: Floats) -> None:
+    """Write a point ``(d,)`` of the shell of a row, at 0 where it may not move."""
+    squares, n_dimensions, last = 0.0, 0, len(point)
+    for place in range(last):
+        moves = shells.movable[row, place]
+        point[place] = value_above(draws[place]) if moves else 0.0
+        squares += point[place] * point[place]
+        n_dimensions += moves
+    radius = radius_in_shell(shells.inner[row], shells.outer[row], n_dimensions, draws[last])
+    norm = math.sqrt(squares)
+    for place in range(last):
+        point[place] = point[place] / norm * radius

@@ -16,7 +16,6 @@ from proce.arrays import Array, blocks, cells_differ
 from proce.compiled.copies import distinct
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.schema import MixedDistance
@@ -79,26 +78,31 @@ class Nearest(Published[NearestSettings]):
         return tuple(rows[distinct(rows)] for rows in members)
 
     def _find(self, task: Task) -> Candidates:
-        collector = CounterfactualCollector.empty(task)
-        unfinished = np.zeros(len(task), dtype=np.bool_)
-        notes: dict[int, str] = {}
+        candidates = Candidates.none(task)
         for target in sorted(set(task.target.tolist())):
             people = np.flatnonzero(task.target == target)
             members = self.prepared_[target]
             size = max(1, self.block_bytes // max(1, members.nbytes))
             for block in blocks(people, size):
-                unfinished[self._try_neighbours(task, block, members, collector)] = task.over
-            failed = people[(collector.counts[people] == 0) & ~unfinished[people]].tolist()
-            notes |= {position: _failure_note(task, position, len(members)) for position in failed}
-        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
+                untried = self._try_neighbours(task, block, members, candidates)
+                candidates.unfinished[untried] = task.over
+        candidates.note_failures(task, lambda position: self._failure_note(task, position))
+        return candidates
+
+    def _failure_note(self, task: Task, position: int) -> str:
+        """Return why nothing was found for a row that may move."""
+        if not (n_members := len(self.prepared_[task.target[position]])):
+            return "The model puts no training row in the target class, so there is no neighbour."
+        return (
+            f"None of the {n_members} different training rows of the target class stays in it with"
+            " what this person may not change, or the rules reject it."
+        )
 
     def _try_neighbours(
-        self, task: Task, block: Array, members: Array, collector: CounterfactualCollector
+        self, task: Task, block: Array, members: Array, candidates: Candidates
     ) -> Array:
-        """Try the members of the target class from near to far, for a block of people ``(b,)``.
-
-        Returns the positions of those people for whom some members were left untried.
-        """
+        """Try the members of the target class from near to far, for a block of people ``(b,)``."""
+        # Returns the positions of those people for whom some members were left untried.
         max_tries = self.settings_.n_neighbours
         n_tries = np.zeros(len(task), dtype=np.int64)
         order = _order_by_distance(task, block, members)  # (b, m)
@@ -107,38 +111,32 @@ class Nearest(Published[NearestSettings]):
             rows, _ = _graft(task, members[order[:, begin : begin + size]], people)  # (b, c, f)
             confirmed, _ = task.reached(rows, people)
             for column in range(rows.shape[1]):
-                wanted = confirmed[:, column] & collector.incomplete[people]
+                wanted = confirmed[:, column] & candidates.incomplete[people]
                 wanted &= n_tries[people] < max_tries
                 n_tries[people[wanted]] += 1
-                self._collect(task, people[wanted], rows[wanted, column], collector)
+                self._collect(task, people[wanted], rows[wanted, column], candidates)
             begin, size = begin + size, min(2 * size, _MAX_NEIGHBOURS_PER_CALL)
             n_rounds += 1
-            remaining = collector.incomplete[people] & (task.evaluations_left[people] > 0)
+            remaining = candidates.incomplete[people] & (task.evaluations_left[people] > 0)
             remaining &= n_tries[people] < max_tries
             people, order = people[remaining], order[remaining]
             task.report(n_rounds)
         return people if begin < len(members) else people[:0]
 
     def _collect(
-        self,
-        task: Task,
-        positions: Array,
-        neighbours: Array,
-        collector: CounterfactualCollector,
+        self, task: Task, positions: Array, neighbours: Array, candidates: Candidates
     ) -> None:
         """Collect confirmed neighbours ``(a, f)`` of some rows, made sparse if so set."""
         if len(positions) and self.settings_.sparse and not task.over:
             neighbours = _copy_until_reached(task, positions, neighbours, self.settings_.reward)
-        collector.add(positions, neighbours)
+        candidates.add(positions, neighbours)
 
 
 def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
-    """Return the order ``(b, m)`` in which the members are tried for each person.
-
-    Members that obey the limits as they are come before those that must be grafted. Both are
-    ordered by the distance of the row that would be returned; of equally distant members the
-    earlier training row comes first.
-    """
+    """Return the order ``(b, m)`` in which the members are tried for each person."""
+    # Members that obey the limits as they are come before those that must be grafted. Both are
+    # ordered by the distance of the row that would be returned; of equally distant members the
+    # earlier training row comes first.
     rows = np.broadcast_to(members, (len(people), *members.shape))
     gower, (grafted, allowed) = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
     distance = gower.mean(grafted, task.factual[people][:, None]).round(_DISTANCE_DECIMALS)
@@ -154,10 +152,8 @@ def _graft(task: Task, rows: Array, people: Array) -> tuple[Array, Array]:
 
 
 def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward: Reward) -> Array:
-    """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours.
-
-    Where the evaluations or the time run out on the way, the neighbour itself is returned.
-    """
+    """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours."""
+    # Where the evaluations or the time run out on the way, the neighbour itself is returned.
     result = neighbours.copy()
     current = task.genome.anchor[positions]
     answers = task.reached(current[:, None], positions)
@@ -188,10 +184,8 @@ def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward:
 
 
 def _single_copies(current: Array, neighbours: Array, differs: Array) -> tuple[Array, Array]:
-    """Return the rows that copy one more value of the neighbour, and the features copied.
-
-    Shapes: current, neighbours ``(t, f)``, differs ``(t, f)``.
-    """
+    """Return the rows that copy one more value of the neighbour, and the features copied."""
+    # Shapes: current, neighbours ``(t, f)``, differs ``(t, f)``.
     features = np.argwhere(differs)[:, 1].reshape(len(differs), -1)
     copied = np.zeros((*features.shape, differs.shape[1]), dtype=np.bool_)
     np.put_along_axis(copied, features[..., None], True, 2)
@@ -204,15 +198,3 @@ def _added_distance(task: Task, positions: Array, current: Array, copies: Array)
     factual = task.factual[positions]
     added = gower(copies, factual[:, None]) - gower(current, factual)[:, None]
     return np.maximum(added.sum(-1), _MIN_ADDED_DISTANCE)
-
-
-def _failure_note(task: Task, position: int, n_members: int) -> str:
-    """Return why a row has no counterfactual."""
-    if not n_members:
-        return "The model puts no training row in the target class, so there is no neighbour."
-    if task.evaluations_left[position] <= 0:
-        return "max_evaluations was reached before a neighbour was confirmed."
-    return (
-        f"None of the {n_members} different training rows of the target class stays in it with"
-        " what this person may not change, or the rules reject it."
-    )

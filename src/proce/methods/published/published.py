@@ -6,33 +6,37 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from proce.arguments import brief
-from proce.arrays import blocks
-from proce.classifier import as_classifier, predict_in_blocks
-from proce.errors import NotFittedError, SearchError
-from proce.explanation import Explanations, Outcome
-from proce.methods.calls.call import Call, bind_rules
+from proce.arrays import Array, blocks, cells_differ
+from proce.classifier import as_classifier, predict_in_blocks, predict_shown
+from proce.compiled.copies import distinct, rounded
+from proce.errors import SearchError
+from proce.explanation import Counterfactuals, Explanations, Outcome, changes_of
+from proce.losses import Loss, loss_of_chance
+from proce.methods.calls.call import (
+    Call,
+    LastCheck,
+    as_shown,
+    bind_rules,
+    call_context,
+    first_passed,
+    last_check,
+)
+from proce.methods.calls.estimator import Estimator, changed_parameters, require_fit
 from proce.methods.calls.explain_options import check_callback, checked_texts, refuse_options
 from proce.methods.calls.method import ProgressCallback, closing, hash_of_rows
 from proce.methods.calls.options import Options
-from proce.methods.fitting.estimator import (
-    changed_parameters,
-    require_fit,
-    require_parameters,
-    shown_parameters,
-)
 from proce.methods.fitting.fit import check_construction, checked_class_labels, warn_of_answers
-from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.schema import Codec, Level, Schema
+from proce.objective import CallLimits
+from proce.schema import Codec, Level, MixedDistance, Schema
 
 Its = TypeVar("Its")  # the settings of a method
 _CHUNK_SIZE = 256  # rows worked on at a time; bounds memory and does not change results
 
 
-class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
+class Published(Estimator, ABC, Generic[Its]):
     """A counterfactual method from the literature, behind the interface of every method.
 
     Parameters
@@ -112,10 +116,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         with closing(progress):
             self.prepared_ = self._prepare(common, progress)
         self.common_ = common
-        self._parameters = self.get_params(deep=False)
-        self.feature_names_in_ = np.array(codec.schema.columns, dtype=object)
-        self.n_features_in_ = len(self.feature_names_in_)
-        self.classes_ = classifier.classes
+        self._note_fit(codec, classifier)
         return self
 
     def explain(
@@ -190,10 +191,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         after = replace(before, rules=rules, respect_schema=bool(respect_schema))
         same = self._serves(before, after)
         other.prepared_ = self.prepared_ if same else other._prepare(after, None)
-        for name in ("feature_names_in_", "n_features_in_", "classes_"):
-            setattr(other, name, getattr(self, name))
         other.common_ = after
-        other._parameters = other.get_params(deep=False)
+        other._note_fit(after.codec, after.classifier)
         return other
 
     def _serves(self, before: CommonFit, after: CommonFit) -> bool:
@@ -237,33 +236,97 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         )
 
     def _common_fit(self) -> CommonFit:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted yet; call .fit(X) with the rows that"
-                " the model was trained on first."
-            )
+        self._require_fitted()
         now = self.get_params(deep=False)
-        require_fit(type(self).__name__, changed_parameters(getattr(self, "_parameters", now), now))
+        require_fit(type(self).__name__, changed_parameters(self._parameters, now))
         common: CommonFit = self.common_
         return common
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of the constructor by name."""
-        require_parameters(self, params)
-        super().set_params(**params)
-        return self
-
-    def __repr__(self) -> str:
-        return shown_parameters(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "common_")
-
-    def __sklearn_clone__(self) -> Self:
-        # scikit-learn would clone the model too, and a clone of it is not trained.
-        return type(self)(**self.get_params(deep=False))
 
 
 def _check_respect(respect_schema: Any) -> None:
     if not isinstance(respect_schema, bool | np.bool_):
         raise SearchError(f"respect_schema is {brief(respect_schema)}; expected True or False.")
+
+
+def open_call(
+    common: CommonFit, options: Options, X: Any, progress: ProgressCallback | None
+) -> Call:
+    """Return a call of a method that knows no causes and keeps no margin."""
+    limits = CallLimits.read(common.codec, options.vary, options.ranges)
+    requirement = options.requirement(common.classifier, margin=0.0)
+    context = call_context(
+        common.codec, common.classifier, options, limits, requirement, common.class_labels
+    )
+    return Call(context, common.classifier, requirement, options, limits, X, progress)
+
+
+def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
+    """Check the candidates of the rows at some positions, and record those that hold."""
+    record = task.call.record
+    owner, places = np.nonzero(candidates.found)
+    rows = candidates.rows[owner, places]
+    check = _check(task, chunk, owner, rows)
+    passed, probabilities, rows = check.passed, check.probabilities, check.shown.told()
+    told = _without_copies(owner, rows, passed)
+    kept, failed = (told[lines] for lines in first_passed(owner[told], passed[told], task.n))
+    found = np.zeros(len(task), dtype=np.bool_)
+    found[owner[kept]] = True
+    without = np.flatnonzero(~found)
+    out_of_time = candidates.unfinished[without]
+    record.finish(chunk[without[out_of_time]], Outcome.OUT_OF_TIME)
+    record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
+    record.count_dropped(chunk, np.bincount(owner[failed], minlength=len(task)))
+    task.call.note_cut_short(chunk[candidates.unfinished])
+    for instance, note in candidates.notes.items():
+        record.note(chunk[instance : instance + 1], note)
+    if not len(kept):
+        return
+    steps = []
+    if candidates.steps:
+        pairs = zip(owner[kept].tolist(), places[kept].tolist(), strict=True)
+        steps = [candidates.steps[instance][place] for instance, place in pairs]
+    acted_on = cells_differ(rows[kept], task.factual[owner[kept]])  # nothing merely follows
+    record.add(
+        Counterfactuals.of(
+            chunk[owner[kept]],
+            rows[kept],
+            changes_of(acted_on, acted_on),
+            probabilities[kept],
+            losses_by_gower(
+                task.common.codec, rows[kept], task.factual[owner[kept]], probabilities[kept]
+            ),
+            steps=steps,
+        )
+    )
+
+
+def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
+    """Ask the model again at the values shown."""
+    common, call = task.common, task.call
+    factual = task.factual[owner]
+    shown = as_shown(common.codec, rows, factual, call.raw[chunk[owner]], call.layout)
+    return last_check(
+        shown,
+        predict_shown(common.classifier, shown.read),
+        task.allowed(shown.rows[:, None], owner).squeeze(1),
+        factual=factual,
+        target=task.target[owner],
+        requirement=call.requirement,
+        rules=common.rules,
+    )
+
+
+def _without_copies(owner: Array, rows: Array, passed: Array) -> Array:
+    """Return the positions of rows ``(n, f)`` but for those that passed as another of its owner."""
+    kept, passing = ~passed, np.flatnonzero(passed)
+    kept[passing[distinct(np.column_stack([owner, rounded(rows)])[passing])]] = True
+    return np.flatnonzero(kept)
+
+
+def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:
+    """Return the losses ``(n, 3)`` of rows whose distance to a prototype nobody measures."""
+    # Shapes: rows, factual ``(n, f)``, chances ``(n,)``.
+    losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
+    losses[:, Loss.PREDICTION] = loss_of_chance(chances)
+    losses[:, Loss.DISTANCE] = MixedDistance.gower(codec).mean(rows, factual)
+    return losses

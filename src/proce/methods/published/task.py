@@ -4,13 +4,14 @@ Everything a row draws, asks and gets depends on that row alone: its streams are
 values, its evaluations are counted for itself. So a batch gives what its rows give one by one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from proce.arrays import Array, cells_differ
 from proce.classifier import Classifier, decide, predict_changed
+from proce.compiled.copies import first_of_each, rounded
 from proce.compiled.streams import RowStreams, row_keys
 from proce.losses import target_probability
 from proce.methods.calls.call import BoundRule, Call, obey_rules
@@ -86,48 +87,42 @@ class Task:
         """Tell the caller that the method goes on, in its own rounds."""
         self.call.report_rows(generation)
 
-    def repair(self, rows: Array, instances: Array | None = None) -> Array:
-        """Return candidates ``(i, c, f)``, each cell moved to the nearest value it may take."""
-        genome = self.genome if instances is None else self.genome.take(instances)
-        factual = self.factual if instances is None else self.factual[instances]
-        wanted, everything = genome.repair(rows), np.ones(rows.shape, np.bool_)
+    def repair(self, rows: Array, positions: Array) -> Array:
+        """Return candidates ``(a, c, f)`` of some rows, cells on permitted values."""
+        factual, wanted = self.factual[positions], self.genome.take(positions).repair(rows)
+        everything = np.ones(rows.shape, np.bool_)
         gene_map, avoided = GeneMap(rows.shape[-1]), self.common.codec.avoided
         return read_actions(wanted, everything, factual, gene_map, avoided)[0]
 
-    def allowed(self, rows: Array, instances: Array | None = None) -> Array:
-        """Return flags ``(i, c)``: candidates that obey every limit as they are."""
-        limits = self.limits if instances is None else self.limits.take(instances)
-        factual = self.factual if instances is None else self.factual[instances]
+    def allowed(self, rows: Array, positions: Array) -> Array:
+        """Return flags ``(a, c)``: candidates of some rows that obey every limit as they are."""
+        limits, factual = self.limits.take(positions), self.factual[positions]
         acted_on = cells_differ(rows, factual[:, None])
         return obey_limits(limits, self.common.codec, factual, rows, acted_on, acted_on)
 
-    def reached(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
-        """Ask the model about candidates ``(i, c, f)``.
+    def reached(self, rows: Array, positions: Array) -> tuple[Array, Array]:
+        """Ask the model about candidates ``(a, c, f)`` of some rows."""
+        # Returns flags ``(a, c)``, true where a candidate has the target class and obeys all rules
+        # and limits, and the target's probability ``(a, c)``. Every candidate costs its row an
+        # evaluation; those that it cannot pay are false with a probability of NaN.
+        flags, answers = self.answers(rows, positions)
+        return flags, target_probability(answers, self.target[positions])
 
-        Returns flags ``(i, c)``, true where a candidate has the target class and obeys all rules
-        and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
-        evaluation; those that it cannot pay are false with a probability of NaN.
-        """
-        flags, answers = self.answers(rows, instances)
-        target = self.target if instances is None else self.target[instances]
-        return flags, target_probability(answers, target)
-
-    def answers(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
-        """Do what :meth:`reached` does, and return all probabilities ``(i, c, k)``."""
-        instances = np.arange(len(self)) if instances is None else instances
-        paid = np.arange(rows.shape[1])[None] < self.evaluations_left[instances][:, None]
-        self.evaluations_left[instances] -= paid.sum(1)
+    def answers(self, rows: Array, positions: Array) -> tuple[Array, Array]:
+        """Do what :meth:`reached` does, and return all probabilities ``(a, c, k)``."""
+        paid = np.arange(rows.shape[1])[None] < self.evaluations_left[positions][:, None]
+        self.evaluations_left[positions] -= paid.sum(1)
         flags = np.zeros(paid.shape, dtype=np.bool_)
         answers = np.full((*paid.shape, len(self.common.classifier.classes)), np.nan)
         if bool(paid.any()):
-            owner = np.broadcast_to(instances[:, None], paid.shape)[paid]
+            owner = np.broadcast_to(positions[:, None], paid.shape)[paid]
             flags[paid], answers[paid] = self._ask(rows[paid], owner)
-        return flags & self.allowed(rows, instances), answers
+        return flags & self.allowed(rows, positions), answers
 
-    def pay(self, instances: Array) -> None:
-        """Count an evaluation of each row at ``instances``, for a model asked in another way."""
-        self.evaluations_left[instances] -= 1
-        self.call.evaluations += len(instances)
+    def pay(self, positions: Array) -> None:
+        """Count an evaluation of each of some rows, for a model asked in another way."""
+        self.evaluations_left[positions] -= 1
+        self.call.evaluations += len(positions)
 
     def _ask(self, rows: Array, owner: Array) -> tuple[Array, Array]:
         classifier, target = self.common.classifier, self.target[owner]
@@ -138,26 +133,71 @@ class Task:
         return reached & obey_rules(self.common.rules, own, rows), answer
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """What a method found for the rows of a task."""
+NOTHING_MOVES = "No feature of this row may move."
+EVALUATIONS_SPENT = (
+    "The evaluations were used up before a candidate of the target class was found; raise"
+    " max_evaluations."
+)
 
-    rows: Array  # (i, c, f), from the best to the worst of each row
-    found: Array  # (i, c), which of them reached the target; the others are ignored
+
+@dataclass(eq=False)
+class Candidates:
+    """What a method found for the rows of a task, from the best to the worst of each row."""
+
+    rows: Array  # (i, c, f); a place without a candidate holds the row itself
+    found: Array  # (i, c), which places hold a candidate that reached the target
     unfinished: Array  # (i,), rows that time ran out on
-    # for each row and candidate the way there (s, f), the candidate last; empty for methods without
-    # one
-    steps: tuple[tuple[Array, ...], ...] = ()
+    # for rows by position, the way to each candidate (s, f), the candidate last; empty for methods
+    # without one
+    steps: dict[int, tuple[Array, ...]] = field(default_factory=dict)
     # for rows by position, what the reader should know, such as why nothing was found
     notes: dict[int, str] = field(default_factory=dict)
 
+    @classmethod
+    def none(cls, task: Task, n_spare: int = 0) -> "Candidates":
+        """Return as many empty places as the task asks for, and some more."""
+        rows = np.tile(task.factual[:, None], (1, task.n + n_spare, 1))
+        found = np.zeros(rows.shape[:2], dtype=np.bool_)
+        return cls(rows, found, np.zeros(len(task), dtype=np.bool_))
+
+    @property
+    def incomplete(self) -> Array:
+        """Which rows have fewer candidates than places, ``(i,)``."""
+        return np.logical_not(self.found.all(1))
+
+    def add(self, positions: Array, rows: Array) -> None:
+        """Add one candidate to each of some incomplete rows, unless the row has it already."""
+        # Shapes: positions ``(a,)``, rows ``(a, f)``.
+        collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
+        counts = np.insert(self.found[positions], self.rows.shape[1], True, axis=1)
+        new = first_of_each(rounded(collected), counts)[:, -1]
+        receivers = positions[new]
+        places = self.found.sum(1)[receivers]
+        self.rows[receivers, places] = rows[new]
+        self.found[receivers, places] = True
+
+    def fill(self, position: int, rows: Array) -> None:
+        """Give the places of a row to its candidates ``(c, f)``, the best first."""
+        # Those for which there is no place are left out.
+        kept = rows[: self.rows.shape[1]]
+        self.rows[position, : len(kept)] = kept
+        self.found[position, : len(kept)] = True
+
+    def note_failures(self, task: Task, reason_of: Callable[[int], str]) -> None:
+        """Note why rows have no candidate; a method words what is not so for all methods."""
+        for position in np.flatnonzero(~self.found.any(1) & ~self.unfinished).tolist():
+            if not task.genome.movable[position].any():
+                self.notes[position] = NOTHING_MOVES
+            elif task.evaluations_left[position] <= 0:
+                self.notes[position] = EVALUATIONS_SPENT
+            else:
+                self.notes[position] = reason_of(position)
+
 
 def binding(schema: Schema, respect_schema: bool) -> Schema:
-    """Return the schema as a published method takes it.
-
-    Without ``respect_schema`` only what is fixed stays: the methods know no one-way actions and
-    no features that merely follow.
-    """
+    """Return the schema as a published method takes it."""
+    # Without ``respect_schema`` only what is fixed stays: the methods know no one-way actions and
+    # no features that merely follow.
     if respect_schema:
         return schema
     loose = [f.name for f in schema if f.action is not Action.FIXED]

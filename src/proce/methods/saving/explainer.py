@@ -1,12 +1,13 @@
 """Keep a fitted explainer in a folder, and load it: the same answers, and no pickle.
 
-A folder holds ``manifest.json``, a file of arrays and, where it can be kept, the model.
+A folder holds ``manifest.json``, a file of arrays and, where it can be kept, the model. The parts
+of an explainer are checked against each other when they are put together again.
 """
 
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -14,77 +15,62 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal import Mechanism
+from proce.causal import Ensemble, Mechanism, StructuralCausalModel
 from proce.causal.equations.terms import Equation
 from proce.causal.models.saved import SavedCauses
-from proce.classifier import Classifier
+from proce.classifier import Classifier, as_classifier
+from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.refits import ModelRefits
 from proce.classifier.saved import (
-    Content,
     SavedClassifier,
     adapt_given_model,
+    array_bytes,
+    arrays_of,
     load_classifier,
     pack_classifier,
 )
-from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
+from proce.classifier.skops_files import estimator_bytes, estimator_of
+from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError, first_line
+from proce.latent import AutoEncoder, PrototypeIndex
+from proce.methods.calls.call import BoundRule
 from proce.methods.calls.method import own_version, versions_in_use
-from proce.methods.fitting.fitted import FittedParts
+from proce.methods.fitting.fit import checked_class_labels
+from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
+from proce.methods.fitting.typical import N_LOOKS, ClassLooks
 from proce.methods.saving.folder import (
-    array_bytes,
-    arrays_of,
-    fitted_arrays,
-    read_file,
-    saving_into,
-    write_file,
-    write_manifest,
-)
-from proce.methods.saving.manifest import (
     FORMAT,
     Manifest,
     SavedOptions,
     SavedRows,
     SavedRule,
+    read_file,
     read_manifest,
-)
-from proce.methods.saving.parts import (
-    load_causes,
-    load_codec,
-    load_fitted,
-    load_refits,
-    refit_arrays,
+    saving_into,
+    write_file,
+    write_manifest,
 )
 from proce.objective import EffectPredictor
 from proce.paths import path_of
-from proce.schema import Codec
-from proce.schema.frames.layout_json import exact_layout_to_json
+from proce.schema import Codec, Continuous, Level, Rule, Schema
+from proce.schema.frames.layout_json import exact_layout_from_json, exact_layout_to_json
 
 _PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
 _MAX_ANSWER_GAP = 1e-3  # of a probability: what another version of a library may change
 _SUFFIX = {"skops": "skops", "onnx": "onnx", "torch": "safetensors", "network": "safetensors"}
 
 
-@dataclass(frozen=True)
-class LoadedExplainer:
-    """A loaded explainer, taken apart."""
-
-    parameters: dict[str, Any]  # the parameters of ProCE(...) by name
-    fitted: FittedParts  # what the explainer had learned
-
-
 def save_explainer(
     fitted: FittedParts,
+    parameters: Mapping[str, Any],
     folder: str | Path,
     *,
     rows: bool,
     model: bool,
-    adapted: bool,
-    device: str,
-    causal: str,
-    threshold: float | None,
-    models: Any = None,
 ) -> Path:
-    """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes."""
-    folder = path_of(folder, "folder")
+    """Write what ``ProCE(**parameters)`` has learned, as :meth:`proce.ProCE.save` describes."""
+    folder, threshold = path_of(folder, "folder"), parameters["threshold"]
+    models, adapted = parameters["models"], isinstance(parameters["model"], Classifier)
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
@@ -94,9 +80,8 @@ def save_explainer(
     arrays |= refit_arrays(fitted.model_refits, rows=with_rows, models=with_refits)
     with saving_into(folder):
         model_file = None
-        if classifier.kind != "none":
-            inside = content.file if content.weights is None else array_bytes(content.weights)
-            model_file = write_file(folder, "model", _SUFFIX[classifier.kind], inside or b"")
+        if content is not None:
+            model_file = write_file(folder, "model", _SUFFIX[classifier.kind], content)
         manifest = Manifest(
             format=FORMAT,
             proce=own_version(),
@@ -105,8 +90,8 @@ def save_explainer(
             layout=layout,
             options=SavedOptions(
                 seed=fitted.seed,
-                device=str(device),
-                causal=causal,  # type: ignore[arg-type]
+                device=str(parameters["device"]),
+                causal=parameters["causal"],
                 threshold=None if threshold is None else float(threshold),
                 class_labels=_class_labels(fitted),
                 models=int(models) if isinstance(models, Integral) else None,
@@ -118,11 +103,7 @@ def save_explainer(
             mechanisms=tuple(causes.mechanisms),
             models=tuple(causes.models),
             **references,
-            training=SavedRows(
-                count=fitted.n_rows,
-                sha256=fitted.training_hash,
-                kept=with_rows,
-            ),
+            training=SavedRows(count=fitted.n_rows, sha256=fitted.training_hash, kept=with_rows),
             tensors=write_file(folder, "tensors", "safetensors", array_bytes(arrays)),
             model_file=model_file,
         )
@@ -134,8 +115,8 @@ def load_explainer(
     folder: str | Path,
     model: Any = None,
     equations: Mapping[str, Mechanism | Equation] | None = None,
-) -> LoadedExplainer:
-    """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
+) -> tuple[dict[str, Any], FittedParts]:
+    """Return the parameters and the fitted parts that :func:`save_explainer` wrote."""
     folder = path_of(folder, "folder")
     manifest = read_manifest(folder)
     arrays = arrays_of(read_file(folder, manifest.tensors))
@@ -156,7 +137,7 @@ def load_explainer(
         fitted = replace(fitted, model_refits=refits)
     if fitted.scm is not None:
         fitted.scm.check_given(fitted.rows)
-    return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
+    return _parameters(manifest, kept, fitted), fitted
 
 
 def _class_labels(fitted: FittedParts) -> tuple[str | None, ...] | None:
@@ -201,21 +182,18 @@ def _reading(folder: Path) -> Iterator[None]:
     except GraphError as error:
         raise PersistenceError(f"{str(folder)!r} cannot be loaded: {error}") from error
     except Exception as error:  # values that fit each other in form but not in meaning
-        line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise PersistenceError(
-            f"{str(folder)!r} cannot be loaded: {line}. It was changed or is damaged; save the"
-            " explainer again."
+            f"{str(folder)!r} cannot be loaded: {first_line(error)}. It was changed or is damaged;"
+            " save the explainer again."
         ) from error
 
 
-def _content(folder: Path, manifest: Manifest) -> Content:
+def _content(folder: Path, manifest: Manifest) -> bytes:
+    """Return the file of the model; nothing where the model was left out."""
     kind = manifest.model.kind
     if (kind == "none") != (manifest.model_file is None):
         raise PersistenceError(f"{str(folder)!r} names a model of kind {kind!r} without its file.")
-    if manifest.model_file is None:
-        return Content()
-    content = read_file(folder, manifest.model_file)
-    return Content(weights=arrays_of(content)) if kind == "network" else Content(content)
+    return b"" if manifest.model_file is None else read_file(folder, manifest.model_file)
 
 
 def _require_same_answers(
@@ -254,3 +232,243 @@ def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str
         "classes": fitted.class_labels or None,
         "models": options.models,
     }
+
+
+def fitted_arrays(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Array]:
+    """Return everything of fitted parts that is kept as an array, by name."""
+    codec = fitted.codec
+    latents, predicted = fitted.index.members
+    arrays = {
+        "codec.low": codec.low,
+        "codec.span": codec.span,
+        "codec.may_miss": codec.may_miss,
+        "codec.seen_low": codec.seen_low,
+        "codec.seen_high": codec.seen_high,
+        "codec.resolution": codec.resolution,
+        "latents": latents,
+        "predicted": predicted,
+        "answers": fitted.classifier.predict_proba(probe_rows(codec)),
+        **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
+        **looks_arrays(fitted.looks),
+        **{f"equation.{number}": weights for number, weights in causes.weights.items()},
+    }
+    for number, model in causes.estimators.items():
+        arrays[f"trees.{number}"] = np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
+    if rows and fitted.left_out is None:
+        arrays["rows"] = fitted.rows
+    return arrays
+
+
+def load_codec(manifest: Manifest, arrays: dict[str, Array]) -> Codec:
+    """Return the codec: the schema, the scale of the features and the training frame's layout."""
+    schema = Schema.from_json(json.dumps(manifest.features))
+    low, span, may_miss = (arrays[f"codec.{name}"] for name in ("low", "span", "may_miss"))
+    names = ("seen_low", "seen_high", "resolution")  # explainers of before have none of these
+    seen = {name: arrays[f"codec.{name}"] for name in names if f"codec.{name}" in arrays}
+    numbers = (low, span, *seen.values())
+    sound = all(column.shape == (len(schema),) for column in (*numbers, may_miss))
+    sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == np.bool_
+    sound = sound and all(each.dtype == np.float64 for each in numbers)
+    sound = sound and all(np.isfinite(each).all() for each in numbers) and bool((span > 0).all())
+    if sound and seen:
+        sound = bool((seen["seen_low"] <= seen["seen_high"]).all())
+        sound = sound and bool((seen["resolution"] >= 0).all())
+    if not sound:
+        raise PersistenceError("the scale of the features is damaged.")
+    try:
+        layout = exact_layout_from_json(manifest.layout, schema.columns)
+    except SchemaError as error:
+        raise PersistenceError(f"the layout of the training frame is damaged: {error}") from None
+    return Codec(schema, low, span, may_miss, layout, **seen)
+
+
+def load_causes(
+    manifest: Manifest,
+    arrays: dict[str, Array],
+    codec: Codec,
+    equations: Mapping[str, Mechanism | Equation],
+) -> list[StructuralCausalModel]:
+    """Return all causal models; ``equations`` has those that a person had given as functions."""
+    weights = _numbered(arrays, "equation", len(manifest.mechanisms))
+    trees = _numbered(arrays, "trees", len(manifest.mechanisms))
+    causes = SavedCauses(
+        [json.dumps(graph) for graph in manifest.graphs],
+        list(manifest.mechanisms),
+        list(manifest.models),
+        weights,
+        {number: estimator_of(content.tobytes()) for number, content in trees.items()},
+    )
+    return causes.load(codec, equations)
+
+
+def _numbered(arrays: dict[str, Array], name: str, count: int) -> dict[int, Array]:
+    """Return the arrays ``name.0``, ``name.1``, … that are there, by their numbers."""
+    keys = {number: f"{name}.{number}" for number in range(count)}
+    return {number: arrays[key] for number, key in keys.items() if key in arrays}
+
+
+def load_fitted(
+    manifest: Manifest,
+    arrays: dict[str, Array],
+    codec: Codec,
+    classifier: Classifier,
+    models: list[StructuralCausalModel],
+) -> FittedParts:
+    """Return what the explainer had learned."""
+    training = manifest.training
+    prefix = "autoencoder."
+    weights = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+    if any(weight.dtype != np.float32 for weight in weights.values()):
+        raise PersistenceError("the weights of the auto-encoder are damaged.")
+    autoencoder = AutoEncoder.of_weights(codec, weights)
+    latents, predicted = arrays["latents"], arrays["predicted"]
+    known = predicted.dtype == np.int64 and predicted.shape == (training.count,)
+    known = known and latents.shape == (training.count, autoencoder.latent_size)
+    if not known or latents.dtype != np.float32 or not bool(np.isfinite(latents).all()):
+        raise PersistenceError("the latents of the training rows are damaged.")
+    if bool(((predicted < 0) | (predicted >= len(classifier.classes))).any()):
+        raise PersistenceError("the predicted classes of the training rows are damaged.")
+    if manifest.scm is None and manifest.mode != "off":
+        raise PersistenceError(f"the mode is {manifest.mode!r}, and there is no causal model.")
+    return FittedParts(
+        codec,
+        classifier,
+        autoencoder,
+        PrototypeIndex(latents, predicted, classifier.classes),
+        _rows(manifest, arrays, codec),
+        None if manifest.scm is None else models[manifest.scm],
+        _ensemble(models, manifest.ensemble),
+        _ensemble(models, manifest.refits),
+        manifest.mode,
+        tuple(_rule(rule, models, codec) for rule in manifest.rules),
+        manifest.settings,
+        manifest.options.seed,
+        None if training.kept else RowsLeftOut(training.count, training.sha256),
+        _load_class_labels(manifest, classifier),
+        looks=load_looks(arrays, codec, len(classifier.classes)),
+        device=manifest.options.device,
+    )
+
+
+def _load_class_labels(manifest: Manifest, classifier: Classifier) -> dict[Level, str]:
+    labels = manifest.options.class_labels
+    if labels is None:
+        return {}
+    if len(labels) != len(classifier.classes):
+        raise PersistenceError("the names of the classes are damaged.")
+    pairs = zip(classifier.classes, labels, strict=True)
+    given = {label: words for label, words in pairs if words is not None}
+    return checked_class_labels(given, classifier.classes)
+
+
+def _rows(manifest: Manifest, arrays: dict[str, Array], codec: Codec) -> Array:
+    """Return the training rows after a check of their values; none where they were left out."""
+    if not manifest.training.kept:
+        return np.empty((0, len(codec.schema)), dtype=np.float64)
+    rows, expected = arrays["rows"], (manifest.training.count, len(codec.schema))
+    sound = rows.shape == expected and rows.dtype == np.float64
+    sound = sound and not bool(np.isinf(rows).any())
+    for position, feature in enumerate(codec.schema):
+        if sound and not isinstance(feature, Continuous):
+            codes = rows[:, position]
+            whole = (codes == codes.round()) & (codes >= -1) & (codes < len(feature.levels))
+            sound = bool(whole.all())
+    if not sound:
+        raise PersistenceError("the training rows are damaged.")
+    return rows
+
+
+def _rule(saved: SavedRule, models: list[StructuralCausalModel], codec: Codec) -> BoundRule:
+    rule = Rule.parse(saved.text, codec)
+    if rule.dependence is None:
+        return rule, {}
+    effect = rule.dependence[1]
+    scm = None if saved.model is None else models[saved.model]
+    if scm is None or effect not in scm.graph.endogenous:
+        raise PersistenceError(f"the rule {saved.text!r} has no equation of {effect!r}.")
+    return rule, {effect: EffectPredictor(scm, effect)}
+
+
+def _ensemble(
+    models: list[StructuralCausalModel], members: tuple[int, ...] | None
+) -> Ensemble | None:
+    return None if members is None else Ensemble(tuple(models[number] for number in members))
+
+
+_PREFIX = "looks"
+_ALL = "all"
+
+
+def looks_arrays(looks: ClassLooks) -> dict[str, Array]:
+    """Return the weights of all auto-encoders that were learned, by name."""
+    learned = {_ALL: looks.of_all, **{str(label): own for label, own in looks.by_class.items()}}
+    return {
+        f"{_PREFIX}.{label}.{number}.{name}": weight
+        for label, autoencoders in learned.items()
+        for number, autoencoder in enumerate(autoencoders)
+        for name, weight in autoencoder.weights.items()
+    }
+
+
+def load_looks(arrays: dict[str, Array], codec: Codec, n_classes: int) -> ClassLooks:
+    """Return what had been learned; nothing where the explainer was never asked for it."""
+    weights: dict[tuple[str, str], dict[str, Array]] = {}
+    for key, weight in arrays.items():
+        if key.startswith(f"{_PREFIX}."):
+            _, label, number, name = key.split(".", 3)
+            weights.setdefault((label, number), {})[name] = weight
+    labels = {label for label, _ in weights}
+    expected = {(label, str(number)) for label in labels for number in range(N_LOOKS)}
+    sound = weights.keys() == expected and labels <= {_ALL, *map(str, range(n_classes))}
+    sound = sound and (not labels or _ALL in labels)
+    floats = all(part.dtype == np.float32 for own in weights.values() for part in own.values())
+    if not sound or not floats:
+        raise PersistenceError("what the classes look like is damaged.")
+    learned = {
+        label: [
+            AutoEncoder.of_weights(codec.by_range, weights[label, str(number)])
+            for number in range(N_LOOKS)
+        ]
+        for label in labels
+    }
+    of_all = learned.pop(_ALL, [])
+    return ClassLooks(of_all, {int(label): own for label, own in learned.items()})
+
+
+_LABELS = "labels"
+_REFIT = "model_refit."
+
+
+def refit_arrays(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
+    """Return what is kept of refits, by the name of the array."""
+    if refits is None:
+        return {}
+    arrays = {_LABELS: refits.labels} if rows and len(refits.labels) else {}
+    for number, refit in enumerate(refits.kept if models else ()):
+        assert isinstance(refit, SklearnClassifier), "only such models are fitted again"
+        content = np.frombuffer(estimator_bytes(refit.model), dtype=np.uint8)
+        arrays[f"{_REFIT}{number}"] = content.copy()
+    return arrays
+
+
+def load_refits(
+    arrays: dict[str, Array],
+    classifier: Classifier,
+    rows: Array,
+    threshold: float | None,
+    seed: int,
+) -> ModelRefits | None:
+    """Return the refits of a saved explainer; ``None`` without labels or refits."""
+    names = [f"{_REFIT}{number}" for number in range(len(arrays))]
+    saved = [arrays[name] for name in names if name in arrays]
+    labels = arrays.get(_LABELS, np.empty(0, dtype=np.int64))
+    if not isinstance(classifier, SklearnClassifier) or not (len(saved) or len(labels)):
+        return None
+    known = labels.dtype == np.int64 and labels.shape in ((len(rows),), (0,))
+    if not known or bool(((labels < 0) | (labels >= len(classifier.classes))).any()):
+        raise PersistenceError("the labels of the training rows are damaged.")
+    models = [estimator_of(content.tobytes()) for content in saved]
+    kept = [as_classifier(model, classifier.codec, threshold) for model in models]
+    if any(refit.classes != classifier.classes for refit in kept):
+        raise PersistenceError("the refits of the model are damaged.")
+    return ModelRefits(classifier, rows[: len(labels)], labels, threshold, seed, kept)

@@ -10,22 +10,27 @@ import logging
 import random
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from os import devnull
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from proce.arrays import Floats, Ints
-from proce.methods.published.dice.messages import DiceAnswer, DiceQuery
+from proce.arrays import Array, Floats, Ints
+from proce.classifier import Classifier, InputEncoding, TrainedNetwork
+from proce.classifier.classifier import deciding_chance
+from proce.errors import ModelInterfaceError
 from proce.processes.worker import Progress
+from proce.schema import Codec
 
 if TYPE_CHECKING:
-    from proce.methods.published.dice.network import DiceNetwork
+    from proce.classifier.adapters.from_torch import TorchClassifier
+
+Scores = TypeVar("Scores", bound=Any)
 
 _NOTHING_FOUND = "No counterfactuals found"  # how DiCE's message begins where it finds none
 _MODULES = {
@@ -33,6 +38,29 @@ _MODULES = {
     "genetic": ("explainer_interfaces.dice_genetic", "model_interfaces.base_model"),
     "gradient": ("explainer_interfaces.dice_pytorch", "model_interfaces.pytorch_model"),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class DiceQuery:
+    """One row for DiCE to explain."""
+
+    values: dict[str, Any]  # by feature, none of them missing
+    own: Array  # (f,), the same row in our entries, with missing cells
+    target: int
+    n: int
+    vary: list[str]  # the features that may change
+    ranges: dict[str, list[Any]]  # where to, by name: [low, high], or the permitted levels
+    seed: int  # of everything random
+    max_evaluations: int  # rows that DiCE may ask its network about
+
+
+@dataclass(frozen=True, eq=False)
+class DiceAnswer:
+    """What DiCE found for one row."""
+
+    rows: Floats  # (n, f), the counterfactuals in DiCE's values
+    note: str = ""  # what DiCE raised, in words
+    evaluations: int = 0  # rows it asked its own copy of a network about
 
 
 class EvaluationsSpent(Exception):  # noqa: N818 - an outcome that has to pass through DiCE
@@ -53,6 +81,98 @@ class EvaluationMeter:
             self.used = self.limit
             raise EvaluationsSpent
         self.used += n_rows
+
+
+def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None) -> Scores:
+    """Return how far on the target's side rows are, above one half where they are decided for it.
+
+    DiCE knows two classes between which one half decides, and its losses descend on that
+    probability: this is it where one half decides, and rises with it everywhere else, too.
+
+    Shapes: wanted, rival ``(n,)``.
+    """
+    if threshold is None:
+        return wanted / (wanted + rival)
+    needed = deciding_chance(target, threshold)
+    return (wanted.clip(max=needed) / needed + (wanted - needed).clip(min=0) / (1 - needed)) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class DiceNetwork:
+    """A network as DiCE's gradient method asks it: with rows of DiCE's own encoding."""
+
+    # DiCE's input has a column per number, on the range of its data, then a column per level. Ours
+    # is a linear function of it: numbers on another range, levels side by side or as codes.
+
+    # classifier, encoding: the network of PyTorch, and the encoding of its input
+    classifier: "TorchClassifier"
+    encoding: InputEncoding
+    # matrix, shift: (w, v) and (v,): DiCE's input (n, w) times the matrix plus the shift is ours
+    matrix: Array
+    shift: Array
+
+    @classmethod
+    def of(
+        cls, classifier: Classifier, codec: Codec, low: Floats, high: Floats, codes: list[list[int]]
+    ) -> "DiceNetwork":
+        """Return the network of a classifier; refuse a classifier without a gradient."""
+        # Shapes: low, high ``(f,)``.
+        from proce.classifier.adapters.from_torch import TorchClassifier
+
+        network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
+        if not isinstance(network, TorchClassifier):
+            raise ModelInterfaceError(
+                "DiCE's gradient method needs a network: a torch module, or what fit_network"
+                f" returns. A {type(classifier).__name__} has no gradient; use method='genetic'"
+                " or 'random'."
+            )
+        encoding = network.encoding
+        if not isinstance(encoding, InputEncoding):
+            raise ModelInterfaceError(
+                "DiCE's gradient method needs a network whose input is encoded as 'one_hot' or"
+                " 'label', since a gradient does not pass through a function of a frame; use"
+                " method='genetic' or 'random'."
+            )
+        numbers = np.flatnonzero(codec.is_number).tolist()
+        levels = [(position, code) for position, seen in enumerate(codes) for code in seen]
+        columns = [(position, None) for position in numbers] + levels  # of DiCE's input
+        matrix = np.zeros((len(columns), encoding.width), np.float32)
+        shift = np.zeros(encoding.width, np.float32)
+        source, low, high = encoding.source.tolist(), codec.to_unit(low), codec.to_unit(high)
+        for row, (position, code) in enumerate(columns):
+            first = source.index(position)  # the feature's first column of our input
+            if code is None:
+                matrix[row, first] = high[position] - low[position]
+                shift[first] = low[position]
+            elif encoding.n_levels[position]:
+                matrix[row, first + code] = 1
+            else:
+                matrix[row, first] = code
+        return cls(network, encoding, matrix, shift)
+
+    def of_row(self, own: Floats, target: int, vary: Sequence[str], names: Sequence[str]) -> Any:
+        """Return the module for one row ``(f,)``; features that do not vary stay as in the row."""
+        # It scores how far rows are on the target's side: above one half if decided for it.
+        import torch
+
+        varies = np.array([name in vary for name in names])[self.encoding.source]
+        held = self.classifier.inputs(own[None])[0].astype(np.float32)
+        matrix = torch.from_numpy(self.matrix * varies)
+        shift = torch.from_numpy(np.where(varies, self.shift, held))
+        classifier = self.classifier
+
+        class ScoringModule(torch.nn.Module):
+            def forward(self, rows: Any) -> Any:
+                """Return ``(1,)`` for one row ``(w,)``, ``(n, 1)`` for many ``(n, w)``."""
+                chances = classifier.probabilities(
+                    rows.reshape(-1, rows.shape[-1]) @ matrix + shift
+                )
+                others = [label for label in range(chances.shape[1]) if label != target]
+                wanted, rival = chances[:, target], chances[:, others].amax(1)
+                score = score_of(wanted, rival, target, classifier.threshold)[:, None]
+                return score[0] if rows.dim() == 1 else score
+
+        return ScoringModule()
 
 
 ScoreFunction = Callable[[Floats | None], Floats]
@@ -82,7 +202,7 @@ class DiceSetup:
     data: Any  # DiCE's own record of the training rows
     method: str  # random, genetic or gradient
     options: dict[str, Any]  # of DiCE's search
-    network: "DiceNetwork | None" = None  # that gradient descends on
+    network: DiceNetwork | None = None  # that gradient descends on
     make_explainer: ExplainerFactory = make_explainer
 
     @property

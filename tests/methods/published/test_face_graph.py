@@ -14,7 +14,7 @@ from sklearn.neighbors import KernelDensity
 
 from proce.arrays import Floats
 from proce.methods import Face, FaceSettings
-from proce.methods.published.face.graph import (
+from proce.methods.published.face import (
     EdgeWeights,
     default_epsilon,
     nearest_neighbours,

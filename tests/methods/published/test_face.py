@@ -13,7 +13,7 @@ from proce.explanation import Explanations
 from proce.methods import Face, FaceSettings
 from proce.schema import Continuous, Schema
 
-from ....worlds import SCHEMA, bank, people, refused, two_classes
+from ...worlds import SCHEMA, bank, people, refused, two_classes
 
 ROWS = refused(people(20, seed=5), 6)
 SETTINGS = FaceSettings(n_neighbours=15)

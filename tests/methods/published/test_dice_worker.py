@@ -16,7 +16,7 @@ from proce import ModelError, Progress
 from proce.methods import Dice, DiceSettings
 from proce.methods.published.dice.worker import make_explainer
 
-from ....worlds import SCHEMA, bank, never, people, refused
+from ...worlds import SCHEMA, bank, never, people, refused
 
 pytest.importorskip("dice_ml")
 TRAINING = people(300)

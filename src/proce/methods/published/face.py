@@ -2,38 +2,209 @@
 
 As in the paper's Algorithm 1, rows are linked to those near them, edges are weighted by the
 density on them, and the shortest paths lead to rows of the target class that are confident and
-dense enough.
+dense enough. An edge of length d has the weight ``d * f(z)`` (Section 3), where z is the density on
+the edge. It is estimated by the k nearest neighbours, by the ball of radius epsilon, or by kernels
+at the middle of the edge. Their f(z) = -log(z) is negative where rows are dense, and shortest paths
+need weights that are not negative. Here f(z) = log(1 + z^(-1/D)) with D dimensions, which is
+-log(z) / D where rows are rare.
 """
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
 
+from proce.arguments import check_fields
 from proce.arrays import Array, Floats, Ints, blocks, cells_differ, expand
 from proce.compiled.copies import distinct, groups_of, members_of
+from proce.compiled.elementary import exponentials, logarithms
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.latent.autoencoder import nearest_of
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.published.collector import CounterfactualCollector
-from proce.methods.published.face.graph import (
-    EdgeWeights,
-    FaceSettings,
-    default_epsilon,
-    edge_lengths,
-    nearest_neighbours,
-    neighbour_graph,
-    points_of,
-)
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
-from proce.schema import Action, Codec
+from proce.schema import Action, Categorical, Codec
 
-_MAX_ROWS_PER_CALL = 65_536  # rows that the model is asked about in one call
+Linking = Literal["knn", "epsilon", "kde"]
+_MAX_EDGES_AT_ONCE = 8_192  # edges weighted at a time; bounds memory
+_EPSILON_QUANTILE = 0.9  # share of rows that have all their neighbours within the default epsilon
+_MAX_ROWS_AT_ONCE = 65_536  # rows that the model is asked about in one call of a fit
+_MAX_ENDS_PER_CALL = 256  # candidates of a row that the model is asked about in one call, at most
+_NO_REGION_NOTE = (
+    "No training row has the values that must stay and the missing cells of this one, so there is"
+    " nothing to walk over."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaceSettings:
+    """Settings of FACE.
+
+    Attributes
+    ----------
+    graph
+        How the density on an edge is estimated: ``knn``, ``epsilon`` or ``kde``.
+    n_neighbours
+        How many rows each row is linked to, at most; k of ``knn``.
+    epsilon
+        Rows that are further apart are not linked. A difference of levels, or of a number over
+        its whole range, is 1. ``None``: no limit for ``knn``; for the others the distance within
+        which nine rows out of ten have all their neighbours.
+    confidence
+        The probability of the target that a row needs to be the end of a path; t_p of the paper.
+    least_density
+        The share of the sparsest rows, at which no path ends. It stands in for t_d of the paper,
+        which is a density and so depends on the units.
+    bandwidth
+        The bandwidth of the kernels of ``kde``; ``None`` for Scott's rule.
+    n_kernels
+        How many rows, drawn at random, the kernels of ``kde`` stand on, at most.
+    """
+
+    graph: Linking = "knn"
+    n_neighbours: int = 50
+    epsilon: float | None = None
+    confidence: float = 0.75
+    least_density: float = 0.05
+    bandwidth: float | None = None
+    n_kernels: int = 500
+
+    def __post_init__(self) -> None:
+        check_fields(self, SearchError)
+        if self.graph not in get_args(Linking):
+            raise SearchError(f"graph is {self.graph!r}; expected 'knn', 'epsilon' or 'kde'.")
+        for name in ("n_neighbours", "n_kernels"):
+            if not getattr(self, name) >= 1:
+                raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        for name in ("epsilon", "bandwidth"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise SearchError(f"{name} is {value}; expected a positive number, or None.")
+        if not 0 < self.confidence <= 1:
+            raise SearchError(f"confidence is {self.confidence}; expected over 0, at most 1.")
+        if not 0 <= self.least_density < 1:
+            raise SearchError(f"least_density is {self.least_density}; expected 0 to under 1.")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeWeights:
+    """The weight of an edge between two points."""
+
+    n_dimensions: int  # how many features can move
+    # two points this far apart have a density of 1 between them, where no kernels are used
+    radius: float = 1.0
+    kernels: Array | None = None  # (s, e), the centres of Gaussian kernels, or None
+    bandwidth: float = 1.0  # the bandwidth of the kernels
+
+    @classmethod
+    def by_neighbours(cls, n_dimensions: int, n_points: int, k: int) -> "EdgeWeights":
+        """Return weights by k nearest neighbours: k of n points in the ball of an edge's length."""
+        unit_ball = n_dimensions / 2 * math.log(math.pi) - math.lgamma(n_dimensions / 2 + 1)
+        return cls(n_dimensions, math.exp((math.log(k / n_points) - unit_ball) / n_dimensions))
+
+    @classmethod
+    def by_kernels(
+        cls, n_dimensions: int, kernels: Array, bandwidth: float | None
+    ) -> "EdgeWeights":
+        """Return weights by kernels on points ``(s, e)``; without a bandwidth by Scott's rule."""
+        spread = math.sqrt(float(kernels.var(0).sum()) / n_dimensions) or 1.0
+        rule = spread * len(kernels) ** (-1 / (n_dimensions + 4))
+        return cls(n_dimensions, kernels=kernels, bandwidth=bandwidth or rule)
+
+    def __call__(self, first: Array, second: Array) -> Array:
+        """Return the weights ``(p,)`` of edges between points ``(p, e)``."""
+        length = edge_lengths(first, second)
+        if self.kernels is None:
+            return length * logarithms(1 + length / self.radius)  # z = (radius / length)^D
+        rarity = -self.log_density((first + second) / 2) / self.n_dimensions
+        above = np.maximum(rarity, 0.0)  # log(1 + exp(rarity)), of which no power overflows
+        return length * (above + logarithms(1 + exponentials(-np.abs(rarity))))
+
+    def log_density(self, points: Array) -> Array:
+        """Return the logarithm of the kernels' density ``(p,)`` at points ``(p, e)``."""
+        kernels = self.kernels
+        assert kernels is not None
+        scale = math.log(2 * math.pi * self.bandwidth**2) * self.n_dimensions / 2
+        parts = blocks(points, _MAX_EDGES_AT_ONCE)
+        squares = (cdist(part, kernels, "sqeuclidean") for part in parts)
+        logs = [_log_sum(-square / (2 * self.bandwidth**2)) for square in squares]
+        return np.concatenate(logs) - math.log(len(kernels)) - scale
+
+
+def _log_sum(logs: Array) -> Array:
+    """Return the logarithm of the sum of what has logarithms ``(p, s)``, ``(p,)``."""
+    highest = logs.max(-1)
+    return highest + logarithms(exponentials(logs - highest[:, None]).sum(-1))
+
+
+def edge_lengths(first: Array, second: Array) -> Array:
+    """Return how far points ``(p, e)`` are from others, ``(p,)``."""
+    lengths: Array = np.sqrt(np.square(first - second).sum(-1))
+    return lengths
+
+
+def points_of(codec: Codec, rows: Array) -> Array:
+    """Return rows ``(n, f)`` as points ``(n, e)`` whose Euclidean distance is that of the rows."""
+    # Numbers lie on the unit range, ranks over the last rank, levels one-hot on a scale at which
+    # two different ones are 1 apart. Missing cells lie at 0: rows of one graph all miss the same
+    # cells.
+    columns = []
+    for position, feature in enumerate(codec.schema):
+        column = rows[:, position]
+        if isinstance(feature, Categorical):
+            hot = column[:, None] == np.arange(len(feature.levels))
+            columns.append(hot.astype(np.float64) / math.sqrt(2))
+        else:
+            known = np.where(codec.missing(rows)[:, position], 0.0, column)
+            columns.append(known[:, None] / codec.reach[position])
+    return np.concatenate(columns, axis=-1)
+
+
+def nearest_neighbours(points: Array, k: int) -> tuple[Ints, Array]:
+    """Return the k nearest other points of each point ``(m, k)``, and how far the last is ``(m,)``.
+
+    There are fewer than k columns where there are fewer points. A single point has no neighbours,
+    and its distance is infinite.
+    """
+    k = min(k, len(points) - 1)
+    if k < 1:
+        return np.zeros((len(points), 0), np.int64), np.full(len(points), math.inf)
+    search = NearestNeighbors(n_neighbors=k).fit(points)
+    distances, neighbours = search.kneighbors()  # works in chunks, not on all pairs at once
+    return cast(Ints, neighbours), distances[:, -1].copy()
+
+
+def default_epsilon(radii: Array) -> float:
+    """Return a distance within which nearly every row has all its neighbours."""
+    known = radii[np.isfinite(radii)]
+    return float(np.quantile(known, _EPSILON_QUANTILE)) if len(known) else math.inf
+
+
+def neighbour_graph(
+    points: Array, neighbours: Ints, epsilon: float, weights: EdgeWeights, one_way: Array
+) -> csr_array:
+    """Return the graph in which each point is linked to its neighbours, and they to it."""
+    # Shapes: points ``(m, e)``, neighbours ``(m, k)``, one_way ``(m, o)``.
+    size, k = neighbours.shape
+    own = np.repeat(np.arange(size), k)
+    other = neighbours.ravel()
+    pairs = np.unique(np.minimum(own, other) * size + np.maximum(own, other))
+    first, second = np.divmod(pairs, size)
+    firsts, seconds = (blocks(ends, _MAX_EDGES_AT_ONCE) for ends in (first, second))
+    parts = [(points[a], points[b]) for a, b in zip(firsts, seconds, strict=True)]
+    length = np.concatenate([edge_lengths(a, b) for a, b in parts])
+    weight = np.concatenate([weights(a, b) for a, b in parts])
+    start, end = np.concatenate([first, second]), np.concatenate([second, first])
+    kept = np.tile(length <= epsilon, 2) & (one_way[end] >= one_way[start]).all(-1)
+    entries = (np.tile(weight, 2)[kept], (start[kept], end[kept]))
+    return coo_array(entries, shape=(size, size)).tocsr()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +232,8 @@ class PathRegion:
         return linked, self.weights(expand(point, len(linked), -1), self.points[linked])
 
     def shortest_paths(self, linked: Array, weights: Array, allowed: Array) -> "ShortestPaths":
-        """Return the shortest paths over allowed rows from a point with the given edges.
-
-        Shapes: allowed ``(m,)``.
-        """
+        """Return the shortest paths over allowed rows from a point with the given edges."""
+        # Shapes: allowed ``(m,)``.
         nodes = np.flatnonzero(allowed)
         graph = self.graph if len(nodes) == len(allowed) else self.graph[nodes][:, nodes]
         node_of_row = np.full(len(allowed), -1)
@@ -121,7 +290,7 @@ class PathRegions:
         """Return the regions of distinct training rows, given by position, each with its graph."""
         codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
         rows, predicted = common.rows[distinct], common.predicted[distinct]
-        parts = blocks(rows, _MAX_ROWS_PER_CALL)
+        parts = blocks(rows, _MAX_ROWS_AT_ONCE)
         probabilities = np.concatenate([common.classifier.predict_proba(part) for part in parts])
         keys = _region_keys(codec, rows)
         firsts, region = groups_of(keys)
@@ -178,23 +347,6 @@ def _one_way(codec: Codec, rows: Array) -> Array:
     return np.stack(columns, axis=-1) if columns else rows[:, :0]
 
 
-_MAX_ROWS_PER_CALL = 256  # candidates of a row that the model is asked about in one call, at most
-_NO_REGION_NOTE = (
-    "No training row has the values that must stay and the missing cells of this one, so there is"
-    " nothing to walk over."
-)
-
-
-@dataclass(frozen=True, eq=False)
-class _RowResult:
-    """What was found for one row."""
-
-    rows: Array  # (c, f), the counterfactuals
-    steps: tuple[Array, ...] = ()  # the path to each counterfactual
-    note: str | None = None  # why there are none, if there are none
-    unfinished: bool = False  # whether the time ran out
-
-
 class Face(Published[FaceSettings]):
     """FACE: the shortest path over dense training rows to one that has the target class.
 
@@ -219,63 +371,57 @@ class Face(Published[FaceSettings]):
         return regions
 
     def _find(self, task: Task) -> Candidates:
-        results = []
+        candidates, reasons = Candidates.none(task), {}
         for position in range(len(task)):
             task.report(position + 1)
-            results.append(self._find_paths(task, position))
-        collector = CounterfactualCollector.empty(task)
-        for position, result in enumerate(results):
-            collector.fill(position, result.rows)
-        return Candidates(
-            collector.rows,
-            collector.filled,
-            np.array([result.unfinished for result in results]),
-            tuple(result.steps for result in results),
-            {position: result.note for position, result in enumerate(results) if result.note},
-        )
+            reasons[position] = self._find_paths(task, position, candidates)
+        candidates.note_failures(task, reasons.__getitem__)
+        return candidates
 
-    def _find_paths(self, task: Task, position: int) -> _RowResult:
-        """Return the counterfactuals of one row and the paths to them."""
+    def _find_paths(self, task: Task, position: int, candidates: Candidates) -> str:
+        """Find the candidates of one row and the paths to them; return why there are none."""
         settings: FaceSettings = self.settings_
         regions: PathRegions = self.prepared_
         factual, target = task.factual[position], int(task.target[position])
-        nothing = np.zeros((0, len(factual)), dtype=factual.dtype)
         if task.over:
-            return _RowResult(nothing, unfinished=True)
+            candidates.unfinished[position] = True
+            return ""
         region = regions.around(factual)
         if region is None:
-            return _RowResult(nothing, note=_NO_REGION_NOTE)
+            return _NO_REGION_NOTE
         allowed = task.allowed(region.rows[None], np.array([position]))[0]
         ends = region.confident(target, settings.confidence) & allowed
         if not bool(ends.any()):
-            return _RowResult(nothing, note=_no_end_note(task, target, allowed, settings))
+            return _no_end_note(task, target, allowed, settings)
         point = points_of(regions.codec, factual[None])[0]
         linked, weights = region.link(point, allowed, settings.n_neighbours, regions.epsilon)
         paths = region.shortest_paths(linked, weights, allowed)
         order = np.argsort(paths.costs, axis=-1, kind="stable")
         order = order[(ends & np.isfinite(paths.costs))[order]]
         if not len(order):
-            return _RowResult(nothing, note=_no_path_note(settings, regions.epsilon))
-        kept, unfinished = self._confirm(task, position, region, order)
-        steps = tuple(_without_factual(region.rows[paths.to(int(end))], factual) for end in kept)
-        failed = not len(kept) and not unfinished
-        note = _unconfirmed_note(task, position, len(order)) if failed else None
-        return _RowResult(region.rows[kept], steps, note, unfinished)
+            return _no_path_note(settings, regions.epsilon)
+        kept, candidates.unfinished[position] = self._confirm(task, position, region, order)
+        candidates.fill(position, region.rows[kept])
+        candidates.steps[position] = tuple(
+            _without_factual(region.rows[paths.to(int(end))], factual) for end in kept
+        )
+        return (
+            f"A path leads to {len(order)} rows of the target, but none of them holds: each breaks"
+            " a rule of reject_by, or the model no longer says the same of it."
+        )
 
     def _confirm(
         self, task: Task, position: int, region: PathRegion, order: Array
     ) -> tuple[Array, bool]:
-        """Ask the model about the ends of paths from the shortest on.
-
-        Returns the first n that are confirmed, and whether the time ran out before.
-        """
+        """Ask the model about the ends of paths from the shortest on."""
+        # Returns the first n that are confirmed, and whether the time ran out before.
         confirmed: list[Array] = []
         n_wanted, n_asked = task.n, 0
         only = np.array([position])
         while n_wanted and n_asked < len(order) and int(task.evaluations_left[position]) > 0:
             if task.over:
                 return _concatenate(confirmed), True
-            part = order[n_asked : n_asked + min(max(n_wanted, n_asked), _MAX_ROWS_PER_CALL)]
+            part = order[n_asked : n_asked + min(max(n_wanted, n_asked), _MAX_ENDS_PER_CALL)]
             reached, _ = task.reached(region.rows[part][None], only)
             confirmed.append(part[reached[0]][:n_wanted])
             n_wanted, n_asked = n_wanted - len(confirmed[-1]), n_asked + len(part)
@@ -305,12 +451,3 @@ def _no_path_note(settings: FaceSettings, epsilon: float) -> str:
     if math.isfinite(epsilon):
         advice += f", or epsilon above {epsilon:.3g}"
     return f"No path leads to a row of the target; more rows are linked with {advice}."
-
-
-def _unconfirmed_note(task: Task, position: int, n_ends: int) -> str:
-    if int(task.evaluations_left[position]) <= 0:
-        return "The evaluations were used up before a row was confirmed; raise max_evaluations."
-    return (
-        f"A path leads to {n_ends} rows of the target, but none of them holds: each breaks a rule"
-        " of reject_by, or the model no longer says the same of it."
-    )

@@ -1,20 +1,23 @@
-"""The first steps of the descent, computed by hand."""
+"""The first steps of the descent and its gradient: by hand, and for every row alone."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from torch import Tensor, nn
 
 from proce.arrays import Floats
+from proce.classifier import TrainedNetwork, as_classifier, fit_network
 from proce.methods import Wachter
 from proce.methods.calls.options import Options
-from proce.methods.published.recording import open_call
+from proce.methods.published.published import open_call
 from proce.methods.published.task import Task
-from proce.methods.published.wachter.descent import Descent
-from proce.methods.published.wachter.relaxation import FeasibleSet
-from proce.schema import Categorical, Continuous, Schema
+from proce.methods.published.wachter import Descent, FeasibleSet, loss_gradient
+from proce.schema import Categorical, Codec, Continuous, Schema
+from proce.training_settings import TrainingSettings
 
 FRAME = pd.DataFrame(
     {
@@ -40,11 +43,11 @@ class Scored(nn.Module):
 
 def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
-    common, prepared = method.common_, method.prepared_
+    common, (relaxed, distance) = method.common_, method.prepared_
     call = open_call(common, Options(), pd.DataFrame([row]), None)
     task = Task.of(common, call, np.array([0]))
-    feasible = prepared.relaxed.feasible_set(task.genome)
-    return task, feasible, Descent(task, prepared.distance, loss)
+    feasible = relaxed.feasible_set(task.genome)
+    return task, feasible, Descent(task, distance, loss)
 
 
 CLERK = {"pay": 0.0, "rent": 5.0, "job": "clerk"}  # a score of -1.5
@@ -111,3 +114,47 @@ def test_a_number_that_returns_stops_at_its_own_value() -> None:
     points = descent.run(feasible, away, trade_off, np.array([0]), n_steps=1, step_size=0.05)
     assert points[0, 0] == feasible.start[0, 0]
     assert float(points[0, 1]) == pytest.approx(0.35)
+
+
+CUBE = pd.DataFrame(np.random.default_rng(0).random((200, 3)), columns=["a", "b", "c"])
+CUBE_CODEC = Codec.fit(Schema([Continuous(name) for name in CUBE]), CUBE)
+WEIGHTS = np.array([3.0, -1.0, 0.5])
+
+
+class Plane(nn.Module):
+    def forward(self, inputs: Tensor) -> Tensor:
+        return inputs @ torch.tensor(WEIGHTS, dtype=inputs.dtype) - 1
+
+
+@pytest.fixture(scope="module")
+def network() -> TrainedNetwork:
+    label = (CUBE["a"] > CUBE["b"]).astype(int)
+    return fit_network(CUBE_CODEC, CUBE, label, settings=TrainingSettings(n_epochs=3))
+
+
+@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+def test_the_slope_by_hand(loss: str) -> None:
+    """With p = 1 / (1 + exp(-s)): -(1 - p) for -log p, and -2 (1 - p)² p for (1 - p)²."""
+    model: Any = as_classifier(Plane(), CUBE_CODEC, output="logit")
+    points = CUBE_CODEC.encode(CUBE)[:70]
+    p = 1 / (1 + np.exp(1 - points @ WEIGHTS))
+    slope = -(1 - p) if loss == "cross_entropy" else -2 * (1 - p) ** 2 * p
+    found = loss_gradient(model, points, np.ones(70, np.int64), loss)
+    assert found == pytest.approx(slope[:, None] * WEIGHTS, abs=1e-6)
+
+
+def test_a_row_with_hardly_a_chance_is_still_pulled() -> None:
+    model: Any = as_classifier(Plane(), CUBE_CODEC, output="logit")
+    hopeless = np.array([[0.0, 150.0, 0.0]])  # a probability of 1e-66
+    found = loss_gradient(model, hopeless, np.array([1]), "cross_entropy")
+    assert found == pytest.approx(-WEIGHTS[None])
+
+
+def test_a_rows_gradient_is_the_same_to_the_last_bit_in_any_batch(network: TrainedNetwork) -> None:
+    points, target = CUBE_CODEC.encode(CUBE), np.arange(200) % 2
+    together = loss_gradient(network, points, target, "cross_entropy")
+    for rows in (slice(0, 1), slice(63, 66), slice(40, 180)):
+        part = loss_gradient(network, points[rows], target[rows], "cross_entropy")
+        assert np.array_equal(part, together[rows])
+    nothing = loss_gradient(network, points[:0], target[:0], "cross_entropy")
+    assert nothing.shape == (0, 3)

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from proce.arrays import Floats
 from proce.classifier import InputEncoding, label, one_hot
-from proce.methods.published.wachter.relaxation import (
+from proce.methods.published.wachter import (
     FeasibleSet,
     RelaxedEncoding,
     project_onto_simplex,

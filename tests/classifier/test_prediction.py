@@ -1,11 +1,16 @@
-"""A model is asked about a frame as it is, and only where it cannot take it in another form."""
+"""A model is asked about a frame as it is, and only where it cannot take it in another form.
 
+Its answer becomes probabilities, or is refused with the reason.
+"""
+
+import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from proce.arrays import Array
@@ -17,7 +22,9 @@ from proce.classifier import (
     predict_read_frame,
     predict_shown,
 )
-from proce.errors import ModelError
+from proce.classifier.adapters.probe import detect_output
+from proce.classifier.prediction import as_columns, check_probabilities, to_probabilities
+from proce.errors import ModelError, ModelOutputError
 from proce.schema import Codec, Schema
 from proce.schema.round_trip import ReadFrame
 
@@ -157,3 +164,70 @@ def test_boosted_trees_are_checked_without_frames_and_told_by_them():
         assert len(made) == n_frames
         assert np.array_equal(shown, predict_read_frame(classifier, read))
         assert len(made) == 1
+
+
+def columns(rows):
+    return np.array(rows, np.float64)
+
+
+def test_logits_become_probabilities():
+    one = to_probabilities(columns([[0.0], [math.log(3)]]), "logit")
+    assert one.tolist() == [pytest.approx([0.5, 0.5]), pytest.approx([0.25, 0.75])]
+    three = to_probabilities(columns([[0.0, math.log(2), 0.0]]), "logit")
+    assert three.tolist() == [pytest.approx([0.25, 0.5, 0.25])]
+
+
+def test_a_tiny_probability_keeps_its_digits():
+    first, second = to_probabilities(columns([[40.0]]), "logit")[0].tolist()
+    assert (first, second) == (pytest.approx(math.exp(-40), rel=1e-12), 1.0)
+
+
+def test_sums_within_a_thousandth_stay_as_the_model_gave_them():
+    assert check_probabilities(columns([[0.3, 0.7005]]), "probability", 2, "m").tolist() == [
+        [0.3, 0.7005]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "message"),
+    [
+        ([[0.5, 0.5], [math.nan, 0.5]], "probability", "row 1 has NaN among its probabilities"),
+        ([[1.0, 2.0], [math.nan, 0.5]], "logit", "row 1 has NaN among its probabilities"),
+        ([[0.5, 0.5], [1.2, -0.2]], "probability", r"row 1 .*outside the range.*\[1.2, -0.2\]"),
+        ([[0.5, 0.5], [0.5, 0.4]], "probability", "row 1 .*sum to 0.9; expected 1"),
+    ],
+)
+def test_an_answer_that_cannot_be_relied_on_names_the_first_bad_row(answer, output, message):
+    with pytest.raises(ModelOutputError, match=message):
+        check_probabilities(columns(answer), output, 2, "the model")
+
+
+@pytest.mark.parametrize(
+    "answer", [[0.5], [[[0.5, 0.5]] * 2], 0.5, np.zeros((2, 0)), torch.zeros(3, 2)]
+)
+def test_an_answer_of_the_wrong_shape_is_refused(answer):
+    with pytest.raises(ModelOutputError, match=r"answer of shape .* for 2 rows; expected \(2, k\)"):
+        as_columns(answer, 2, "the model")
+
+
+@pytest.mark.parametrize("answer", [["yes", "no"], None, {"a": 1}, [[0.5], [0.5, 0.5]]])
+def test_an_answer_that_is_no_array_of_numbers_is_refused(answer):
+    with pytest.raises(ModelOutputError, match=r"not an array of numbers|shape"):
+        as_columns(answer, 2, "the model")
+
+
+def test_the_output_is_told_from_its_values():
+    assert detect_output(columns([[0.2], [0.9]]), "m") == "probability"
+    assert detect_output(columns([[0.2], [1.9]]), "m") == "logit"
+    assert detect_output(columns([[0.2, 0.8], [0.5, 0.5]]), "m") == "probability"
+    assert detect_output(columns([[-0.2, -1.8], [-0.5, -0.5]]), "m") == "logit"
+    assert detect_output(columns([[0.2], [0.9]]), "m", ends_linear=True) == "logit"
+    with pytest.raises(ModelOutputError, match=r"sum to 1.4 and not to 1.*output='logit'"):
+        detect_output(columns([[0.7, 0.7], [0.5, 0.5]]), "m")
+
+
+def test_rounding_beyond_the_ends_is_no_logit():
+    sure = columns([[1 + 1e-7, -1e-7], [0.3, 0.7]])  # as the float32 mean of ten softmaxes may be
+    assert detect_output(sure, "m") == "probability"
+    assert check_probabilities(sure, "probability", 2, "m")[0].tolist() == [1, 0]
+    assert detect_output(columns([[1 + 2e-6, -2e-6], [0.3, 0.7]]), "m") == "logit"

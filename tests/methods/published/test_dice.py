@@ -18,12 +18,12 @@ from proce.compiled.streams import RowStreams, row_keys
 from proce.errors import ModelInterfaceError
 from proce.methods import Dice, DiceSettings
 from proce.methods.published.dice.dice import _RowSearch
-from proce.methods.published.dice.messages import score_of
+from proce.methods.published.dice.worker import score_of
 from proce.methods.published.task import Task
 from proce.schema import Categorical, Codec, Continuous, Schema
 from proce.training_settings import TrainingSettings
 
-from ....worlds import SCHEMA, WatchedBank, bank, one, people, refused
+from ...worlds import SCHEMA, WatchedBank, bank, one, people, refused
 
 dice_ml = pytest.importorskip("dice_ml")
 TRAINING = people(300)

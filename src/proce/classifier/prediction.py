@@ -19,7 +19,7 @@ from proce.arguments import kind_name
 from proce.arrays import Array, Flags, Floats
 from proce.classifier.classifier import Adapter, Classifier
 from proce.compiled.elementary import write_probabilities
-from proce.errors import ModelError, ModelOutputError, ProceError
+from proce.errors import ModelError, ModelOutputError, ProceError, first_line
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.round_trip import ReadFrame, converted, fresh_frame
 
@@ -118,36 +118,24 @@ def predict_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
     return classifier.predict_proba(codec.to_unit(raw))
 
 
-def frames_to_try(
-    frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
-) -> Iterator[tuple[Any, bool]]:
-    """Yield a frame as it is, and in a model's own layout where it may not take that.
-
-    With each comes whether it is the last; ``same_levels`` are for models, like LightGBM and
-    XGBoost, that read levels of other dtypes as other levels.
-    """
+def predict_in_layout(
+    ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
+) -> Answer:
+    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
+    # ``same_levels`` are for models, like LightGBM and XGBoost, that read levels of other dtypes as
+    # other levels.
     given = Layout.of(frame)
     differing = {name for name in layout.columns if not _same_dtype(name, given, layout)}
     numbers = {feature.name for feature in codec.schema if isinstance(feature, Continuous)}
     other_levels = same_levels and bool(differing - numbers)
     if given.library is layout.library and not other_levels:
-        yield fresh_frame(frame, layout.columns), not differing
-        if not differing:
-            return
-    yield converted(codec, frame, layout), True
-
-
-def predict_in_layout(
-    ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
-) -> Answer:
-    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout."""
-    for given, is_last in frames_to_try(frame, codec, layout, same_levels=same_levels):
+        fresh = fresh_frame(frame, layout.columns)
         try:
-            return ask(given)
+            return ask(fresh)
         except Exception:
-            if is_last:
+            if not differing:
                 raise
-    raise AssertionError("one of the frames is the last")
+    return ask(converted(codec, frame, layout))
 
 
 def _same_dtype(name: str, first: Layout, second: Layout) -> bool:
@@ -173,10 +161,10 @@ def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]
     except ProceError:
         raise
     except Exception as error:
-        lines = str(error).strip().splitlines() or ["no message"]
+        said = first_line(error) if str(error).strip() else "no message"
         raise ModelError(
             f"{name} failed on {n_rows} row{'s' * (n_rows != 1)}:"
-            f" {type(error).__name__}: {lines[0].rstrip('.')}.{advice}"
+            f" {type(error).__name__}: {said}.{advice}"
         ) from error
 
 

@@ -1,1 +1,0 @@
-"""FACE: paths through dense regions."""

@@ -1,1 +1,0 @@
-"""Wachter's gradient descent."""
