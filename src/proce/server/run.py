@@ -18,7 +18,7 @@ from proce.server.app import make_app
 from proce.server.explainer_api.opening import open_explainer_api
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
 from proce.server.jobs import JobLimits, Jobs
-from proce.server.routes.measures import measures_of
+from proce.server.routes.operations import measures_of
 from proce.server.routes.service import Limits, Service, Settings
 from proce.server.store import Retention, Store, StoreThreads, keep_within
 from proce.server.workers import Workers, WorkersSettings
@@ -163,7 +163,12 @@ async def _until_signal(server: _Server) -> None:
 async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service]:
     """Make the workers and the jobs; end them in order."""
     opener = partial(
-        open_explainer_api, options.folder, options.rows, options.id_name, options.target
+        open_explainer_api,
+        options.folder,
+        options.rows,
+        id_name=options.id_name,
+        title=options.title,
+        target=options.target,
     )
     seconds = options.limits.seconds + _OVERTIME_SECONDS
     workers = Workers(

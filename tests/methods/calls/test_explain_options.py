@@ -23,7 +23,7 @@ from proce.methods.calls.explain_options import (
 from proce.methods.calls.options import Options
 from proce.objective import Mode
 from proce.server.explainer_api.handlers.requests import FIELDS
-from proce.server.wire.requests import ExplanationRequest
+from proce.server.routes.explanations import ExplanationRequest
 
 BEYOND = sorted(name for name, option in EXPLAIN_OPTIONS.items() if option.unsupported)
 

@@ -43,12 +43,12 @@ def test_a_result_with_such_names_is_told(
     ways = hostile_api.ways(document, request, 0)
     assert ways["decision"]["target_label"] == QUOTES
     assert ways["label"] == f"row {request['row_ids'][0]}"
-    report = hostile_api.report(document, request)
+    report = hostile_api.report(document)
     assert SCRIPT not in report  # it is escaped
     assert "&lt;script&gt;" in report
     assert json.loads(json.dumps(ways)) == ways
-    assert hostile_api.letter(document, request)
-    assert hostile_api.csv(document, request)
+    assert hostile_api.letter(document)
+    assert hostile_api.csv(document)
     assert hostile_api.cohort(document, request, EMOJI)["groups"]
 
 

@@ -183,21 +183,15 @@ class ExplainerApi:
         """Return an overview of all rows of a result, in groups by a feature where one is named."""
         return cohort_of(self._results.read(document, view), request or {}, by)
 
-    def report(self, document: str, request: Request = None, view: View = "applicant") -> str:
+    def report(self, document: str, view: View = "applicant") -> str:
         """Return the report of a result as an HTML page."""
         return self._results.report(document, view, report_of)
 
-    def letter(
-        self,
-        document: str,
-        request: Request = None,
-        row: int | None = None,
-        view: View = "applicant",
-    ) -> str:
+    def letter(self, document: str, row: int | None = None, view: View = "applicant") -> str:
         """Return the draft of a letter about one row of a result, or about its rows."""
         return letter_of(self._results.read(document, view), row)
 
-    def csv(self, document: str, request: Request = None, view: View = "applicant") -> str:
+    def csv(self, document: str, view: View = "applicant") -> str:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
 

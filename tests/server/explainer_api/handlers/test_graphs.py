@@ -110,7 +110,7 @@ def test_an_edited_graph_is_marked_and_told_as_given_by_a_person(study: Explaine
         "This describes what the model says at these values; it is not a promise. The causal graph"
         " was edited by a person for this question, not learned."
     ]
-    assert "edited by a person for this question" in study.report(document, request)
+    assert "edited by a person for this question" in study.report(document)
     same = {**request, "graph": {"edges": [list(edge) for edge in STUDY_GRAPH.edges]}}
     unchanged = study.explain(same)["results"]["auditor"]
     assert not study.ways(unchanged, same)["graph"]["edited"]
