@@ -17,7 +17,7 @@ from proce.errors import WorkerError
 from proce.server.app import make_app
 from proce.server.explainer_api.opening import open_explainer_api
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
-from proce.server.jobs import JobLimits, Jobs
+from proce.server.jobs import Jobs
 from proce.server.routes.operations import measures_of
 from proce.server.routes.service import Limits, Service, Settings
 from proce.server.store import Retention, Store, StoreThreads, keep_within
@@ -178,7 +178,7 @@ async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service
         ),
     )
     with StoreThreads() as threads:
-        jobs = Jobs(workers, store, threads, JobLimits(options.queue))
+        jobs = Jobs(workers, store, threads, options.queue)
         settings = Settings(
             title=options.title,
             limits=options.limits,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proce.errors import StoreError
-from proce.server.jobs import JobLimits, Jobs
+from proce.server.jobs import Jobs
 from proce.server.store import Record, Store, StoreThreads
 from proce.server.workers import Workers, WorkersSettings
 
@@ -124,7 +124,7 @@ async def serving(
     store = FaultyStore.open(folder / "log.sqlite")
     workers = Workers(JobOpener(folder), settings)
     with StoreThreads() as threads:
-        jobs = Jobs(workers, store, threads, JobLimits(queue=queue))
+        jobs = Jobs(workers, store, threads, queue)
         service = Service(jobs, store, workers)
         try:
             await jobs.start()

@@ -108,10 +108,10 @@ def test_beyond_its_limit_the_queue_refuses_and_says_when_to_come_again(tmp_path
                 assert (await service.end_of(id)).status == "done"
                 assert service.square(id) == name**2
             assert service.store.records().total == 4
-            counters = service.jobs.counters()
+            counters = service.jobs.counters
             assert (counters.accepted, counters.refused) == (4, 6)
             assert counters.endings == {"done": 3, "cancelled": 1, "failed": 0, "interrupted": 0}
-            assert (counters.begun, counters.worked) == (4, 4)
+            assert counters.worked == 4
             assert counters.queue_seconds > 0 < counters.work_seconds
 
     run(test())
@@ -152,8 +152,8 @@ def test_errors_of_the_explainer_are_told_in_words(tmp_path: Path) -> None:
                 assert (record.status, service.store.result(id, "auditor")) == ("failed", None)
                 assert words in record.error
                 assert record == service.store.record(id)
-            assert service.jobs.counters().endings["failed"] == 5
-            assert service.jobs.counters().restarts == 3
+            assert service.jobs.counters.endings["failed"] == 5
+            assert service.workers.state().restarts == 3
 
     run(test())
 

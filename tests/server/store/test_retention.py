@@ -13,7 +13,7 @@ from sqlalchemy import func, select, update
 from proce.errors import StoreError
 from proce.server.store import Retention, Store, StoreThreads, keep_within
 from proce.server.store import database as database_module
-from proce.server.store import retention as retention_module
+from proce.server.store import store as store_module
 from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
 
 
@@ -80,7 +80,7 @@ def test_views_go_by_age_and_by_number(store: Store) -> None:
 
 
 def test_a_batch_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention_module, "_BATCH", 2)
+    monkeypatch.setattr(store_module, "_BATCH", 2)
     for _ in range(5):
         finish(store, 31)
     batches = [store.remove_batch(Retention(days=30)) for _ in range(4)]

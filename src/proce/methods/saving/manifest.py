@@ -11,6 +11,7 @@ from proce.causal.models.saved import SavedMechanism, SavedModel
 from proce.classifier.saved import SavedClassifier
 from proce.errors import PersistenceError
 from proce.files import read_bytes
+from proce.json_reading import parse_json
 from proce.methods.fitting.settings import SearchSettings
 from proce.objective import Mode
 
@@ -144,9 +145,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _record(content: bytes, path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-        json.dumps(record, ensure_ascii=False).encode()  # or half a character could be in it
-    except (ValueError, RecursionError) as error:
+        record = parse_json(content.decode("utf-8"))
+    except ValueError as error:
         _refuse(path, f"it is not JSON ({error})")
     if not isinstance(record, dict):
         _refuse(path, "it is not an object")
@@ -169,10 +169,6 @@ def checksum(record: dict[str, Any]) -> str:
     """Return the SHA-256 sum of the fields of a manifest, in their order."""
     plain = json.dumps(record, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _refuse(path: Path, why: str) -> NoReturn:

@@ -6,6 +6,7 @@ from typing import Any
 
 from proce.explanation.record.view import View
 from proce.methods import ProCE
+from proce.schema import Level
 from proce.schema.features.naming import spoken_name
 from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers.explaining import Report, check_order, explain_order
@@ -13,7 +14,7 @@ from proce.server.explainer_api.handlers.graphs import Graphs
 from proce.server.explainer_api.handlers.requests import Order, base_row, check_rules, read_order
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.rows import RowTable, page_of
-from proce.server.explainer_api.handlers.values import class_at, parse_row, row_of, wanted_class
+from proce.server.explainer_api.handlers.values import class_at, class_named, parse_row, row_of
 from proce.server.explainer_api.handlers.what_if import try_changes
 from proce.server.explainer_api.presenters.cohort import cohort_of
 from proce.server.explainer_api.presenters.graph import describe_graph
@@ -47,7 +48,7 @@ class ExplainerApi:
         self.title = title
         self._graphs = Graphs(explainer)
         self._fitted = explainer.fitted_
-        self.target = wanted_class(target, self._fitted.classifier.classes)
+        self.target = None if target is None else self._wanted_class(target)
         self._results = Results()
         codec = self._fitted.codec
         self._role_views = {view: RoleView.of(codec, view) for view in ("applicant", "auditor")}
@@ -194,6 +195,11 @@ class ExplainerApi:
     def csv(self, document: str, view: View = "applicant") -> str:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
+
+    def _wanted_class(self, target: Any) -> Level:
+        """Return the class that people want, which the operator may have named by its words."""
+        classes, labels = self._fitted.classifier.classes, self._fitted.class_labels
+        return classes[class_named(target, classes, "the wanted class", labels)]
 
     def _role(self, view: Any) -> RoleView:
         if not isinstance(view, str) or view not in self._role_views:

@@ -13,7 +13,7 @@ from typing import Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proce.errors import FileError
-from proce.server.guard.answers import header_values, refuse
+from proce.server.guard.answers import Guard, header_values, refuse
 
 Role = Literal["applicant", "auditor"]
 
@@ -24,7 +24,6 @@ _MAX_FILE_BYTES = 1_000_000
 _CHECK_SECONDS = 1.0  # between two looks at the file
 _log = logging.getLogger(__name__)
 _UNAUTHORIZED = 401
-_POLICY_VIOLATION = 1008  # of a web socket; the service has none
 PUBLIC_PATHS = ("/", "/health", "/docs", "/openapi.json")  # they tell nothing of anybody
 _PUBLIC_FOLDER = "/page/"
 
@@ -98,7 +97,7 @@ class Tokens:
         return _Version(state.st_mtime_ns, state.st_size, state.st_ino)
 
 
-class Access:
+class Access(Guard):
     """Lets requests in by their token, and puts ``role`` and ``owner`` into ``scope["state"]``."""
 
     # The owner, a line of the token file and the client's address, tells who asks from others.
@@ -107,18 +106,12 @@ class Access:
     def __init__(
         self, app: ASGIApp, tokens: Tokens | None, public_paths: Iterable[str] = PUBLIC_PATHS
     ) -> None:
-        self._app = app
+        super().__init__(app)
         self._tokens = tokens
         self._public_paths = frozenset(public_paths)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, or pass the request on with its role."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
-            return
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         holder, problem = self._holder(scope)
         if holder is None and self._is_public(scope):
             holder = Holder("applicant", 0)

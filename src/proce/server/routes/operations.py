@@ -54,7 +54,7 @@ async def health(service: AnyService) -> Response:
             "status": "ok" if service.is_ready() else "starting",
             "version": __version__,
             "workers": {"total": workers.total, "ready": workers.ready, "busy": workers.busy},
-            "queue": {"length": jobs.queue_length, "limit": jobs.limits.queue},
+            "queue": {"length": jobs.queue_length, "limit": jobs.max_waiting},
         }
     )
 
@@ -110,9 +110,9 @@ class _States(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return them."""
-        workers, counted = self._workers.state(), self._jobs.counters()
+        workers, counted = self._workers.state(), self._jobs.counters
         states = {"total": workers.total, "ready": workers.ready, "busy": workers.busy}
-        limit = self._jobs.limits.queue
+        limit = self._jobs.max_waiting
         yield GaugeMetricFamily(
             "proce_queue_length", "Explanations that wait.", self._jobs.queue_length
         )
@@ -123,7 +123,7 @@ class _States(Collector):
             ("proce_jobs_refused", "Refused: the queue was full.", counted.refused),
             ("proce_job_queue_seconds", "Time in the queue.", counted.queue_seconds),
             ("proce_job_work_seconds", "Time of workers.", counted.work_seconds),
-            ("proce_worker_restarts", "Workers replaced.", counted.restarts),
+            ("proce_worker_restarts", "Workers replaced.", workers.restarts),
         ):
             yield CounterMetricFamily(name, words, count)
         yield _by_state(

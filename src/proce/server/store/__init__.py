@@ -4,27 +4,15 @@
 # is never changed, only removed by the operator's retention. Everything here blocks; `StoreThreads`
 # is the one place that calls it for an event loop.
 
-from proce.server.store.record import (
-    ENDED,
-    UNFINISHED,
-    Page,
-    Record,
-    RecordFilter,
-    SavedView,
-    Status,
-)
-from proce.server.store.retention import Retention
+from proce.server.store.record import INTERRUPTED, Record, RecordFilter, Retention, Status
 from proce.server.store.store import Store
 from proce.server.store.threads import StoreThreads, keep_within
 
 __all__ = [
-    "ENDED",
-    "UNFINISHED",
-    "Page",
+    "INTERRUPTED",
     "Record",
     "RecordFilter",
     "Retention",
-    "SavedView",
     "Status",
     "Store",
     "StoreThreads",

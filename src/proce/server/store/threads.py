@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from proce.errors import StoreError
-from proce.server.store.retention import Retention
+from proce.server.store.record import Retention
 from proce.server.store.store import Store
 
 _P = ParamSpec("_P")
