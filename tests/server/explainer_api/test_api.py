@@ -22,12 +22,6 @@ def test_every_answer_is_plain_json(name: str, view: Any, request: pytest.Fixtur
         assert plain(answer) == answer
 
 
-def test_a_view_that_does_not_exist_is_refused(loan_api: ExplainerApi) -> None:
-    with pytest.raises(RequestError, match="expected 'applicant' or 'auditor'") as caught:
-        loan_api.schema("manager")  # type: ignore[arg-type]
-    assert caught.value.field == "view"
-
-
 def test_an_explanation_is_made_and_told(loan_api: ExplainerApi, rejected: int) -> None:
     request = {"row_ids": [rejected], "target": "approved"}
     assert loan_api.check({**request, "vary": None}) == request

@@ -10,6 +10,7 @@ from starlette.types import Message
 from proce.server.routes.events import Event, EventStream
 
 LIMIT_SECONDS = 10.0
+HTTP = {"type": "http"}
 
 
 class Source:
@@ -66,7 +67,7 @@ def test_events_are_sent_as_they_come_until_the_last() -> None:
         source, client = Source(), Client()
         source.waiting.put_nowait(("progress", {"done": 1, "stage": "Suche ü"}))
         source.waiting.put_nowait(("end", {"status": "done", "error": None}))
-        await EventStream(source.events())({}, client.receive, client.send)
+        await EventStream(source.events())(HTTP, client.receive, client.send)
         assert client.text == (
             'event: progress\ndata: {"done": 1, "stage": "Suche ü"}\n\n'
             'event: end\ndata: {"status": "done", "error": null}\n\n'
@@ -85,7 +86,7 @@ def test_a_client_that_goes_away_leaves_nothing_behind() -> None:
     async def story() -> None:
         source, client = Source(), Client()
         stream = asyncio.create_task(
-            EventStream(source.events())({}, client.receive, client.send)  # type: ignore[arg-type]
+            EventStream(source.events())(HTTP, client.receive, client.send)
         )
         source.waiting.put_nowait(("progress", {"done": 1}))
         await client.got_some.wait()
@@ -100,7 +101,7 @@ def test_a_stream_that_is_cancelled_leaves_nothing_behind() -> None:
     async def story() -> None:
         source, client = Source(), Client()
         stream = asyncio.create_task(
-            EventStream(source.events())({}, client.receive, client.send)  # type: ignore[arg-type]
+            EventStream(source.events())(HTTP, client.receive, client.send)
         )
         source.waiting.put_nowait(("progress", {"done": 1}))
         await client.got_some.wait()
@@ -116,7 +117,7 @@ def test_a_comment_is_sent_where_nothing_happens() -> None:
     async def story() -> None:
         source, client = Source(), Client()
         stream = asyncio.create_task(
-            EventStream(source.events(), comment_seconds=0.01)({}, client.receive, client.send)  # type: ignore[arg-type]
+            EventStream(source.events(), comment_seconds=0.01)(HTTP, client.receive, client.send)
         )
         await client.got_some.wait()
         source.waiting.put_nowait(("end", {"status": "done", "error": None}))
@@ -137,7 +138,7 @@ def test_a_client_that_goes_away_in_the_middle_of_a_comment_leaves_nothing_behin
                 client.gone.set()
                 await stuck.wait()
 
-        await EventStream(source.events(), comment_seconds=0.01)({}, client.receive, send)
+        await EventStream(source.events(), comment_seconds=0.01)(HTTP, client.receive, send)
         assert source.closed
 
     run(story)
@@ -151,6 +152,6 @@ def test_an_error_of_the_events_is_raised_after_they_are_closed() -> None:
 
         client = Client()
         with pytest.raises(RuntimeError, match="no more"):
-            await EventStream(broken())({}, client.receive, client.send)
+            await EventStream(broken())(HTTP, client.receive, client.send)
 
     run(story)

@@ -143,7 +143,12 @@ def test_without_the_training_rows_no_graph_can_be_edited(study: ExplainerApi) -
     bare = ExplainerApi(study._graphs.explainer._sharing(left_out))
     assert not bare.graph()["can_edit"]
     with pytest.raises(RequestError, match="saved without the rows") as caught:
-        bare.check({"rows": [], "graph": {"edges": [["study", "skill"]]}})
+        bare.check(
+            {
+                "rows": [{"study": 5.0, "skill": 5.0, "pay": 10.0}],
+                "graph": {"edges": [["study", "skill"]]},
+            }
+        )
     assert caught.value.field == "graph"
     assert not bare.check_graph(edges=[["study", "skill"]])["ok"]
 

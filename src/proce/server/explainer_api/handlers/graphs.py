@@ -18,7 +18,6 @@ from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.lru_cache import LruCache
 
-MAX_EDGES = 10_000  # that are read of a request
 _MAX_KEPT = 4  # edited graphs
 _WITHOUT_ROWS = (
     "the explainer was saved without the rows that equations are fitted on, so its graph cannot be"
@@ -102,10 +101,7 @@ class Graphs:
 
 def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> tuple[Edge, ...]:
     """Return the edges that a request gives, in the order of the features, or say what is wrong."""
-    graph = {name: value for name, value in graph.items() if value is not None}
-    if set(graph) - {"dagitty", "edges"} or len(graph) != 1:
-        raise RequestError(field, 'expected {"dagitty": text} or {"edges": [[cause, effect], …]}.')
-    if "dagitty" in graph:
+    if graph.get("dagitty") is not None:
         field = f"{field}.dagitty"
         n_pairs = len(role.names) * (len(role.names) - 1)
         read = _read(lambda: read_dagitty(graph["dagitty"], n_pairs), field)
@@ -116,7 +112,7 @@ def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> 
             raise RequestError(field, message)
     else:
         field = f"{field}.edges"
-        edges = _pairs(graph["edges"], field)
+        edges = tuple(dict.fromkeys((cause, effect) for cause, effect in graph["edges"]))
         nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     for name in nodes:
         if name not in role.codec.schema:
@@ -138,24 +134,9 @@ def dagitty_of(edges: Sequence[Edge], names: Sequence[str]) -> str:
         return ""
 
 
-def _pairs(edges: Any, field: str) -> tuple[Edge, ...]:
-    if not isinstance(edges, list) or len(edges) > MAX_EDGES:
-        raise RequestError(field, f"expected a list of at most {MAX_EDGES:,} [cause, effect].")
-    pairs: list[Edge] = []
-    for number, edge in enumerate(edges):
-        match edge:
-            case [str(cause), str(effect)]:
-                pairs.append((cause, effect))
-            case _:
-                raise RequestError(f"{field}[{number}]", "expected a pair of names.")
-    return tuple(dict.fromkeys(pairs))
-
-
 def _read(make: Callable[[], Dag], field: str) -> Dag:
     """Return a graph; what is wrong with it is told of a field, with the place in the text."""
     try:
         return make()
     except GraphError as error:
-        wrong = RequestError(field, str(error))
-        wrong.position = error.position
-        raise wrong from None
+        raise RequestError(field, str(error), error.position) from None

@@ -83,10 +83,7 @@ def _number(role: RoleView, feature: Continuous, value: Any, field: str) -> floa
     name = brief(feature.name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(field, f"{name} is a number; got {brief(value)}.")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = float(value)
     if not math.isfinite(number):
         raise RequestError(field, f"{name} is {brief(value)}; expected a finite number.")
     codec, is_whole = role.codec, feature.name in role.whole_numbers

@@ -16,7 +16,7 @@ from proce.explanation.words.values import one_line
 from proce.files import plain_cell
 from proce.schema.frames.cells import is_missing
 from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.requests import ROW
+from proce.server.explainer_api.handlers.explaining import ROW
 from proce.server.explainer_api.lru_cache import LruCache
 
 _MAX_KEPT = 16
