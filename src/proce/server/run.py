@@ -177,7 +177,7 @@ async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service
             n_explain=options.workers, explain_seconds=seconds, open_seconds=_OPEN_SECONDS
         ),
     )
-    with StoreThreads() as threads:
+    with closing(StoreThreads()) as threads:
         jobs = Jobs(workers, store, threads, options.queue)
         settings = Settings(
             title=options.title,

@@ -8,7 +8,8 @@ import pytest
 
 from proce import ProCE
 from proce.schema import Categorical, Continuous, Schema
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 from ...worlds import TINY
 

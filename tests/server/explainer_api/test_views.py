@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from proce.errors import ProceError
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 VIEWS: tuple[Any, ...] = ("applicant", "auditor")
 SECRETS = (

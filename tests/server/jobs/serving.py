@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ async def serving(
     handles = handles_of_ours()
     store = FaultyStore.open(folder / "log.sqlite")
     workers = Workers(JobOpener(folder), settings)
-    with StoreThreads() as threads:
+    with closing(StoreThreads()) as threads:
         jobs = Jobs(workers, store, threads, queue)
         service = Service(jobs, store, workers)
         try:

@@ -119,7 +119,7 @@ def test_retention_runs_at_the_start_and_again(store: Store) -> None:
     finish(store, 31)
 
     async def story() -> None:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             retention = Retention(days=30)
             task = asyncio.ensure_future(keep_within(store, threads, retention, 0.01))
             for _ in range(2):
@@ -149,7 +149,7 @@ def test_a_database_that_fails_is_tried_again(
     monkeypatch.setattr(store, "remove_batch", remove)
 
     async def story() -> None:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             task = asyncio.ensure_future(keep_within(store, threads, Retention(), 0))
             async with asyncio.timeout(10):
                 while not again.is_set():

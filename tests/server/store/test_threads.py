@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -11,7 +12,7 @@ from proce.server.store import Store, StoreThreads
 
 def test_a_story_of_reads_and_writes_from_a_loop(store: Store) -> None:
     async def story() -> list[str]:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             records = await asyncio.gather(
                 *[threads.write(store.create, {"n": n}, role="applicant") for n in range(5)]
             )
@@ -31,7 +32,7 @@ def test_errors_come_back_to_the_caller(store: Store) -> None:
         raise StoreError("the disk is full")
 
     async def story() -> None:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             for call in (threads.read, threads.write):
                 with pytest.raises(StoreError, match="disk is full"):
                     await call(fail)
@@ -43,7 +44,7 @@ def test_writes_keep_their_order_and_a_slow_one_keeps_no_reader_waiting() -> Non
     slow, order = threading.Event(), []
 
     async def story() -> None:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             writes = [
                 asyncio.ensure_future(threads.write(lambda: order.append(slow.wait(10)))),
                 asyncio.ensure_future(threads.write(order.append, 2)),
@@ -65,7 +66,7 @@ def test_the_loop_goes_on_while_a_thread_waits() -> None:
         return go_on.wait(10)
 
     async def story() -> bool:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             waiting = asyncio.ensure_future(threads.read(wait))
             while not waits.is_set():
                 await asyncio.sleep(0.001)
@@ -80,7 +81,7 @@ def test_a_stream_that_is_left_early_leaves_nothing_open(store: Store) -> None:
         store.create({}, "applicant")
 
     async def story() -> None:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             pieces = threads.stream(store.export("csv"))
             assert "id,status" in await anext(pieces)
             await pieces.aclose()  # type: ignore[attr-defined]

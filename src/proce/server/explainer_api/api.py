@@ -28,7 +28,6 @@ from proce.server.explainer_api.presenters.results import (
     Results,
     csv_of,
     letter_of,
-    report_of,
     row_at,
 )
 from proce.server.explainer_api.presenters.ways import ways_of
@@ -171,7 +170,7 @@ class ExplainerApi:
     ) -> dict[str, Any]:
         """Return everything that a page draws for one row of a result."""
         shown = self._results.read(document, view)
-        asked = self._role(view).options(request or {})
+        asked = self._role(view).redaction.options(request or {})
         return ways_of(shown, row_at(shown, row), asked)
 
     def cohort(
@@ -186,7 +185,7 @@ class ExplainerApi:
 
     def report(self, document: str, view: View = "applicant") -> str:
         """Return the report of a result as an HTML page."""
-        return self._results.report(document, view, report_of)
+        return self._results.report(document, view)
 
     def letter(self, document: str, row: int | None = None, view: View = "applicant") -> str:
         """Return the draft of a letter about one row of a result, or about its rows."""

@@ -36,15 +36,6 @@ class Holder:
     line: int
 
 
-@dataclass(frozen=True)
-class _Version:
-    """What tells one state of the file from another."""
-
-    modified: int
-    size: int
-    node: int
-
-
 class Tokens:
     """The digests of a file's tokens; one that is taken out of it is refused a second later."""
 
@@ -87,14 +78,15 @@ class Tokens:
         except FileError as error:
             if self._holders:
                 _log.error("nobody is let in until this is mended: %s", error)
-            self._version, self._holders = _Version(0, 0, 0), {}
+            self._version, self._holders = (), {}
 
-    def _look(self) -> _Version:
+    def _look(self) -> tuple[int, ...]:
+        """Return what tells one state of the file from another."""
         try:
             state = self._path.stat()
         except OSError as error:
             raise FileError(f"token file {self._path}: {error.strerror}.") from None
-        return _Version(state.st_mtime_ns, state.st_size, state.st_ino)
+        return state.st_mtime_ns, state.st_size, state.st_ino
 
 
 class Access(Guard):

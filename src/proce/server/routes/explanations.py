@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field, model_validator
 
 from proce.methods.calls.explain_options import EXPLAIN_OPTIONS, Bounds, CausalMode, OfferedPick
-from proce.server.explainer_api import RequestError
+from proce.server.explainer_api.errors import RequestError
 from proce.server.guard import Role
 from proce.server.routes.answers import BODY, answers, errors, writes
 from proce.server.routes.events import Event, EventStream

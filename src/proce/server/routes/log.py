@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from proce.server.explainer_api import RequestError
+from proce.server.explainer_api.errors import RequestError
 from proce.server.routes.answers import answers, writes
 from proce.server.routes.explanations import Record, listed
 from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere

@@ -7,7 +7,7 @@ from fastapi import APIRouter, HTTPException, Path, Response
 from fastapi.responses import JSONResponse
 from pydantic import ConfigDict, Field
 
-from proce.server.explainer_api import RequestError
+from proce.server.explainer_api.errors import RequestError
 from proce.server.routes.answers import BODY, answers
 from proce.server.routes.service import AnyService, RoleHere
 from proce.server.routes.strict import StrictRoute

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from proce.errors import StoreError
@@ -47,17 +46,6 @@ class StoreThreads:
         """Let what was begun finish, and end the threads."""
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
-
-    def __enter__(self) -> "StoreThreads":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @staticmethod
     async def _run(executor: ThreadPoolExecutor, call: Callable[[], _T]) -> _T:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 BIG = 10**400  # an integer of JSON that no float can hold
 

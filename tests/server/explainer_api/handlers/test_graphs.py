@@ -9,7 +9,8 @@ import pytest
 from proce import CausalGraph, ProCE
 from proce.causal.graphs.dag import Origin
 from proce.methods.fitting.fitted import RowsLeftOut
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 from ....worlds import STUDY_GRAPH, TINY, modest, students
 

@@ -6,7 +6,8 @@ import pytest
 
 from proce import ProCE
 from proce.errors import ModelError
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers import what_if
 
 from ....worlds import SCHEMA, TINY, bank, one, people

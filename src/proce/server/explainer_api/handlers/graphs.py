@@ -90,7 +90,7 @@ class Graphs:
         try:
             return CausalGraph([*edges, *hidden], names, confidence, origin)
         except GraphError as error:
-            if role.tells(str(error)):
+            if not role.redaction.in_text(str(error)):
                 raise RequestError(field, str(error)) from None
         raise RequestError(
             field,

@@ -1,9 +1,9 @@
 """What somebody may see of an explainer: an applicant no protected feature, an auditor all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
@@ -54,7 +54,8 @@ class RoleView:
         return TypedColumns.of(self.codec).integers & frozenset(self.names)
 
     @cached_property
-    def _redaction(self) -> Redaction:
+    def redaction(self) -> Redaction:
+        """What names a feature that the view does not show."""
         return Redaction.of(self.whole.schema) if self.n_withheld else Redaction({})
 
     def attempt(self, field: str, call: Callable[[], Value]) -> Value:
@@ -68,7 +69,7 @@ class RoleView:
         except ProceError as error:
             is_rule, is_model = isinstance(error, RuleError), isinstance(error, ModelError)
             message = str(error)
-            if (is_model and self.n_withheld) or not self.tells(message):
+            if (is_model and self.n_withheld) or self.redaction.in_text(message):
                 message = _RULE if is_rule else _MODEL if is_model else _OTHER
             raise RequestError("rules" if is_rule else field, message) from None
 
@@ -81,22 +82,6 @@ class RoleView:
                 + near(name, self.names),
             )
         return self.codec.schema[name]
-
-    def tells(self, text: str) -> bool:
-        """Whether a text speaks of no feature that the view does not show."""
-        return not self._redaction.in_text(text)
-
-    def tells_rule(self, text: str) -> bool:
-        """Whether a rule reads no feature that the view does not show."""
-        return not self._redaction.in_rule(text)
-
-    def tellable(self, texts: Sequence[str]) -> list[str]:
-        """Return the sentences and rules that may be told."""
-        return self._redaction.rules(texts)
-
-    def options(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request without what the view does not show."""
-        return self._redaction.options(request)
 
     def values(self, raw: Array) -> list[dict[str, Level | None]]:
         """Return rows ``(n, f)`` in raw units and level codes as plain values by feature."""

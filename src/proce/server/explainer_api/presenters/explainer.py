@@ -26,7 +26,7 @@ def describe(fitted: FittedParts, role: RoleView, title: str, n_rows: int) -> di
         "classes": class_choices(fitted.classifier.classes, fitted.class_labels),
         "threshold": fitted.classifier.threshold,
         "features": [_feature(fitted, role, feature) for feature in role.features],
-        "rules": [text for text in rules if role.tells_rule(text)],
+        "rules": [text for text in rules if not role.redaction.in_rule(text)],
         "causal": fitted.mode,
         "n_rows": n_rows,
         "withheld": role.n_withheld,

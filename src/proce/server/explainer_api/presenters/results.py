@@ -2,7 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,10 +39,13 @@ class Results:
         """Return the explanations of a text as a view shows them."""
         return self._read.get(_key(text, view), lambda: _shown(text, view), len(text))
 
-    def report(self, text: str, view: View, make: Callable[[ExplainedFrame], str]) -> str:
-        """Return the report on the explanations of a text; its pictures take a moment to draw."""
+    def report(self, text: str, view: View) -> str:
+        """Return the report on the explanations of a text, as one HTML page."""
+        # Each picture takes a quarter of a second: of many rows only the first has some.
         key = _key(text, view)
-        return self._reports.get(key, lambda: make(self.read(text, view)), len(text))
+        return self._reports.get(
+            key, lambda: page_of_rows(self.read(text, view), max_drawn=1), len(text)
+        )
 
 
 def _key(text: str, view: View) -> _Key:
@@ -95,12 +98,6 @@ def _labels(result: ExplainedFrame, row: ExplainedRow) -> Any:
 
 def _text(label: object) -> str | None:
     return None if is_missing(label) else str(label)
-
-
-def report_of(result: ExplainedFrame) -> str:
-    """Return the report of a result: one HTML page that needs nothing else."""
-    # Each picture takes a quarter of a second: of many rows only the first has some.
-    return page_of_rows(result, max_drawn=1)
 
 
 def letter_of(result: ExplainedFrame, row: int | None = None) -> str:
