@@ -61,7 +61,7 @@ def test_a_large_body_gets_one_answer_through_a_whole_application(sizes: list[in
     assert (answer.status, json.loads(answer.body)["fields"]) == (413, [])
 
 
-def test_no_guard_buffers_a_stream() -> None:
+async def test_no_guard_buffers_a_stream() -> None:
     seen: list[bytes] = []
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -72,26 +72,23 @@ def test_no_guard_buffers_a_stream() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await StreamingResponse(pieces())(scope, receive, send)
 
-    async def story() -> None:
-        async def receive() -> dict[str, Any]:
-            await asyncio.Event().wait()
-            raise AssertionError
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
 
-        async def send(message: dict[str, Any]) -> None:
-            if message.get("body"):
-                seen.append(message["body"])
+    async def send(message: dict[str, Any]) -> None:
+        if message.get("body"):
+            seen.append(message["body"])
 
-        scope = {
-            "type": "http",
-            "asgi": {"spec_version": "2.3"},
-            "method": "GET",
-            "path": "/explanations/1/events",
-            "headers": [(b"host", b"localhost")],
-        }
-        stream = guarded(app, GuardSettings(), Metrics())
-        await asyncio.wait_for(stream(scope, receive, send), 10)  # type: ignore[arg-type]
-
-    asyncio.run(story())
+    scope = {
+        "type": "http",
+        "asgi": {"spec_version": "2.3"},
+        "method": "GET",
+        "path": "/explanations/1/events",
+        "headers": [(b"host", b"localhost")],
+    }
+    stream = guarded(app, GuardSettings(), Metrics())
+    await asyncio.wait_for(stream(scope, receive, send), 10)  # type: ignore[arg-type]
     assert len(seen) == 3
 
 
