@@ -14,13 +14,14 @@ OPERATIONS = {
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
-BODIES = {"POST /graph/check", "POST /rows/parse", "POST /what-if", "POST /rules/check"}
-BODIES |= {"POST /explanations", "POST /views"}
+BODIES = {name for name in OPERATIONS if name.startswith("POST ")}
 
 
 def test_the_routes_are_those_that_were_promised() -> None:
     assert set(OPERATIONS) >= {
-        *("GET /health", "GET /session", "GET /schema", "GET /graph", "GET /rows", *BODIES),
+        *("GET /health", "GET /session", "GET /schema", "GET /graph", "GET /rows"),
+        *("POST /graph/check", "POST /rows/parse", "POST /what-if", "POST /rules/check"),
+        *("POST /explanations", "POST /views"),
         *("GET /explanations", "GET /explanations/export", "GET /explanations/{record_id}"),
         *("DELETE /explanations/{record_id}", "GET /explanations/{record_id}/events"),
         *(f"GET /explanations/{{record_id}}/{name}" for name in ("ways", "cohort", "report")),
