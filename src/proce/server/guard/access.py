@@ -5,7 +5,7 @@ import hmac
 import logging
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,7 @@ _MAX_FILE_BYTES = 1_000_000
 _CHECK_SECONDS = 1.0  # between two looks at the file
 _log = logging.getLogger(__name__)
 _UNAUTHORIZED = 401
-PUBLIC_PATHS = ("/", "/health", "/docs", "/openapi.json")  # they tell nothing of anybody
+_PUBLIC_PATHS = ("/", "/health", "/docs", "/openapi.json")  # they tell nothing of anybody
 _PUBLIC_FOLDER = "/page/"
 
 
@@ -95,12 +95,9 @@ class Access(Guard):
     # The owner, a line of the token file and the client's address, tells who asks from others.
     # Without tokens, which is for loopback alone, everybody is an auditor.
 
-    def __init__(
-        self, app: ASGIApp, tokens: Tokens | None, public_paths: Iterable[str] = PUBLIC_PATHS
-    ) -> None:
+    def __init__(self, app: ASGIApp, tokens: Tokens | None) -> None:
         super().__init__(app)
         self._tokens = tokens
-        self._public_paths = frozenset(public_paths)
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, or pass the request on with its role."""
@@ -135,7 +132,7 @@ class Access(Guard):
     def _is_public(self, scope: Scope) -> bool:
         path = scope["path"]
         reads = scope["method"] in ("GET", "HEAD")
-        return reads and (path in self._public_paths or path.startswith(_PUBLIC_FOLDER))
+        return reads and (path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER))
 
 
 def _read(path: Path) -> dict[bytes, Holder]:

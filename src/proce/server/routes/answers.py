@@ -97,8 +97,8 @@ def add_error_answers(app: FastAPI) -> None:
     app.add_exception_handler(ProceError, _answer_wrong_request)
     app.add_exception_handler(WorkerError, _answer_unavailable)
     app.add_exception_handler(StoreError, _answer_no_log)
-    app.add_exception_handler(UnknownJob, _answer_unknown)
-    app.add_exception_handler(JobEnded, _answer_ended)
+    app.add_exception_handler(UnknownJob, _answer_no_job)
+    app.add_exception_handler(JobEnded, _answer_no_job)
     app.add_exception_handler(Exception, _answer_failure)
 
 
@@ -137,12 +137,9 @@ async def _answer_no_log(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(error_body(message), HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
 
-async def _answer_unknown(_request: Request, error: Exception) -> JSONResponse:
-    return JSONResponse(error_body(str(error)), HTTPStatus.NOT_FOUND)
-
-
-async def _answer_ended(_request: Request, error: Exception) -> JSONResponse:
-    return JSONResponse(error_body(str(error)), HTTPStatus.CONFLICT)
+async def _answer_no_job(_request: Request, error: Exception) -> JSONResponse:
+    status = HTTPStatus.NOT_FOUND if isinstance(error, UnknownJob) else HTTPStatus.CONFLICT
+    return JSONResponse(error_body(str(error)), status)
 
 
 async def _answer_failure(request: Request, error: Exception) -> JSONResponse:

@@ -48,12 +48,12 @@ class Graphs:
         shown = set(role.names)
         return () if self.own is None else tuple(e for e in self.own.edges if shown.issuperset(e))
 
-    def read(self, graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> CausalGraph:
+    def read(self, graph: Mapping[str, Any], role: RoleView) -> CausalGraph:
         """Return the graph over all features that a request asks for, or say what is wrong."""
-        edges = edges_of(graph, role, field)
+        edges = edges_of(graph, role)
         if not self.can_edit:
-            raise RequestError(field, _WITHOUT_ROWS)
-        return self._whole(edges, role, field)
+            raise RequestError("graph", _WITHOUT_ROWS)
+        return self._whole(edges, role)
 
     def check(self, graph: Mapping[str, Any], role: RoleView) -> dict[str, Any]:
         """Return whether a graph can be used, and its canonical form, or what is wrong with it."""
@@ -81,7 +81,7 @@ class Graphs:
         causal = self.explainer.causal
         return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
 
-    def _whole(self, edges: Sequence[Edge], role: RoleView, field: str) -> CausalGraph:
+    def _whole(self, edges: Sequence[Edge], role: RoleView) -> CausalGraph:
         """Return the edges that a view shows together with those that it does not."""
         names, own, shown = role.whole.schema.names, self.own, set(role.names)
         hidden = [] if own is None else [e for e in own.edges if not shown.issuperset(e)]
@@ -91,18 +91,18 @@ class Graphs:
             return CausalGraph([*edges, *hidden], names, confidence, origin)
         except GraphError as error:
             if not role.redaction.in_text(str(error)):
-                raise RequestError(field, str(error)) from None
+                raise RequestError("graph", str(error)) from None
         raise RequestError(
-            field,
+            "graph",
             "together with arrows that this view does not show the graph has a cycle. Remove one of"
             " the arrows that you added.",
         )
 
 
-def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> tuple[Edge, ...]:
+def edges_of(graph: Mapping[str, Any], role: RoleView) -> tuple[Edge, ...]:
     """Return the edges that a request gives, in the order of the features, or say what is wrong."""
     if graph.get("dagitty") is not None:
-        field = f"{field}.dagitty"
+        field = "graph.dagitty"
         n_pairs = len(role.names) * (len(role.names) - 1)
         read = _read(lambda: read_dagitty(graph["dagitty"], n_pairs), field)
         nodes, edges = read.nodes, read.edges
@@ -111,7 +111,7 @@ def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> 
             message = f"{brief(one)} -- {brief(other)} has no direction; write one as -> or <-."
             raise RequestError(field, message)
     else:
-        field = f"{field}.edges"
+        field = "graph.edges"
         edges = tuple(dict.fromkeys((cause, effect) for cause, effect in graph["edges"]))
         nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     for name in nodes:

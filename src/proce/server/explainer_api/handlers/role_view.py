@@ -8,7 +8,7 @@ from typing import TypeVar
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import ModelError, ProceError, RuleError
-from proce.explanation.record.view import View, check_view, codec_for_applicant
+from proce.explanation.record.view import View, codec_for_applicant
 from proce.explanation.words.cells import plain_column
 from proce.schema import Codec, Feature, Level, Redaction
 from proce.server.explainer_api.errors import RequestError, brief, listed, near
@@ -23,15 +23,13 @@ _OTHER = "this cannot be asked of this explainer; an auditor can see why."
 class RoleView:
     """The features that a view shows, and what may not be told in it."""
 
-    view: View  # who looks
     whole: Codec  # all features, and those that the view shows
     codec: Codec
 
     @classmethod
     def of(cls, codec: Codec, view: View) -> "RoleView":
         """Return what a view shows of the features of a codec."""
-        check_view(view)
-        return cls(view, codec, codec if view == "auditor" else codec_for_applicant(codec))
+        return cls(codec, codec if view == "auditor" else codec_for_applicant(codec))
 
     @property
     def features(self) -> tuple[Feature, ...]:
