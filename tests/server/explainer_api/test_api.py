@@ -49,6 +49,13 @@ def test_the_page_is_told_which_class_is_wanted(
     assert loan_api.schema()["default_target"] is None
 
 
+def test_the_wanted_class_may_be_named_by_its_words_or_as_files_have_it(
+    private_folder: Path,
+) -> None:
+    for target in ("ready", "1", "1.0", 1):
+        assert ExplainerApi.open(private_folder, target=target).target == 1
+
+
 def test_a_request_without_a_target_asks_for_it_and_is_kept_with_it(wanting: ExplainerApi) -> None:
     assert wanting.check({"row_ids": [0], "target": None, "n": 2}) == {
         "row_ids": [0],

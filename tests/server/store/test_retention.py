@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from proce.errors import StoreError
-from proce.server.store import Retention, Store, StoreThreads, keep_within
+from proce.server.store import Retention, Store, StoreThreads, apply_retention
 from proce.server.store import database as database_module
 from proce.server.store import store as store_module
 from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
@@ -119,7 +119,7 @@ async def test_retention_runs_at_the_start_and_again(store: Store) -> None:
     finish(store, 31)
     with closing(StoreThreads()) as threads:
         retention = Retention(days=30)
-        task = asyncio.ensure_future(keep_within(store, threads, retention, 0.01))
+        task = asyncio.ensure_future(apply_retention(store, threads, retention, 0.01))
         for _ in range(2):
             async with asyncio.timeout(10):
                 while (await threads.read(store.records)).total:
@@ -144,7 +144,7 @@ async def test_a_database_that_fails_is_tried_again(
 
     monkeypatch.setattr(store, "remove_batch", remove)
     with closing(StoreThreads()) as threads:
-        task = asyncio.ensure_future(keep_within(store, threads, Retention(), 0))
+        task = asyncio.ensure_future(apply_retention(store, threads, Retention(), 0))
         async with asyncio.timeout(10):
             while not again.is_set():
                 await asyncio.sleep(0.01)

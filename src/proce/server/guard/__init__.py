@@ -2,7 +2,7 @@
 
 from proce.server.guard.access import Role, Tokens
 from proce.server.guard.exposure import is_loopback, require_safe_exposure
-from proce.server.guard.guarded import GuardSettings, guarded
+from proce.server.guard.guards import GuardSettings, add_guards
 from proce.server.guard.metrics import Metrics
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "Metrics",
     "Role",
     "Tokens",
-    "guarded",
+    "add_guards",
     "is_loopback",
     "require_safe_exposure",
 ]

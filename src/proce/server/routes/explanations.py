@@ -195,14 +195,14 @@ async def ask_for_explanation(
         record = await service.jobs.wait(record.id, wait)
     headers = {"location": f"/explanations/{record.id}"}
     if record.ended:
-        return await whole(service, record, view, headers)
-    return JSONResponse(listed(service, record, view), 202, headers=headers)
+        return await record_response(service, record, view, headers)
+    return JSONResponse(record_json(service, record, view), 202, headers=headers)
 
 
 @router.get("/explanations/{record_id}", **answers("The record.", Record, 404))
 async def explanation(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Response:
     """Return a record, with its result where it has one."""
-    return await whole(service, await find_record(service, record_id), view)
+    return await record_response(service, await find_record(service, record_id), view)
 
 
 @router.get(
@@ -238,7 +238,7 @@ async def _in_view(
 )
 async def cancel_explanation(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Response:
     """Cancel what waits or runs; what has ended stays in the log."""
-    return JSONResponse(listed(service, await service.jobs.cancel(record_id), view), 202)
+    return JSONResponse(record_json(service, await service.jobs.cancel(record_id), view), 202)
 
 
 def _require_within(limits: Limits, request: dict[str, Any]) -> None:
@@ -269,19 +269,19 @@ def in_view(service: Service, record: StoredRecord, view: Role) -> StoredRecord:
     return record if view == "auditor" else record.redacted(service.redaction)
 
 
-def listed(service: Service, record: StoredRecord, view: Role) -> dict[str, Any]:
+def record_json(service: Service, record: StoredRecord, view: Role) -> dict[str, Any]:
     """Return a record without its result."""
     shown = in_view(service, record, view).as_json()
     return {**shown, "progress": service.jobs.progress(record.id)}
 
 
-async def whole(
+async def record_response(
     service: Service, record: StoredRecord, view: Role, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return a record with its result, whose text is sent as it was written."""
     result = None
     if record.status == "done":
         result = await service.threads.read(service.store.result, record.id, view)
-    head = json.dumps(listed(service, record, view), ensure_ascii=False, allow_nan=False)
+    head = json.dumps(record_json(service, record, view), ensure_ascii=False, allow_nan=False)
     text = f'{head[:-1]}, "result": {result or "null"}}}'
     return Response(text, media_type="application/json", headers=dict(headers or {}))

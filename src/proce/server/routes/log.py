@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from proce.server.explainer_api.errors import RequestError
 from proce.server.routes.answers import answers, writes
-from proce.server.routes.explanations import Record, listed
+from proce.server.routes.explanations import Record, record_json
 from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere
 from proce.server.routes.values import MAX_ROW_ID, Answer
 from proce.server.store import RecordFilter, Status
@@ -46,7 +46,7 @@ async def list_explanations(
     page = await service.threads.read(
         service.store.records, _filter(status, since, until), limit=limit, offset=offset
     )
-    records = [_without_cells(listed(service, record, view)) for record in page.records]
+    records = [_without_cells(record_json(service, record, view)) for record in page.records]
     return JSONResponse({"total": page.total, "records": records})
 
 

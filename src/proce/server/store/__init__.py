@@ -6,7 +6,7 @@
 
 from proce.server.store.record import INTERRUPTED, Record, RecordFilter, Retention, Status
 from proce.server.store.store import Store
-from proce.server.store.threads import StoreThreads, keep_within
+from proce.server.store.threads import StoreThreads, apply_retention
 
 __all__ = [
     "INTERRUPTED",
@@ -16,5 +16,5 @@ __all__ = [
     "Status",
     "Store",
     "StoreThreads",
-    "keep_within",
+    "apply_retention",
 ]

@@ -55,7 +55,7 @@ class StoreThreads:
 _log = logging.getLogger(__name__)
 
 
-async def keep_within(
+async def apply_retention(
     store: Store, threads: StoreThreads, retention: Retention, every_seconds: float = 3600
 ) -> None:
     """Remove what is beyond retention now and every so often, until cancelled."""

@@ -96,7 +96,7 @@ class GuardSettings:
     max_streams: int = 128
 
 
-def guarded(app: ASGIApp, settings: GuardSettings, metrics: Metrics) -> ASGIApp:
+def add_guards(app: ASGIApp, settings: GuardSettings, metrics: Metrics) -> ASGIApp:
     """Return an application behind all guards."""
     # Every answer, of a guard too, is counted and has security headers. The host and the token
     # are checked before anything of the body is read.
