@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from proce.errors import ProceError
@@ -15,18 +16,34 @@ _TOKEN = re.compile(
 )
 
 
-def parse_json(text: Any) -> Any:
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return value
+
+
+def parse_json(
+    text: Any,
+    read_constant: Callable[[str], Any] = _constant,
+    read_number: Callable[[str], float] = _number,
+) -> Any:
     """Return what a JSON text says, or raise a ``ValueError`` that says what is wrong, and where.
 
     Refused are also what JSON has no word for (NaN and the infinities), numbers that would become
-    infinite, and a name that stands twice in one object, of which one value would be lost.
+    infinite, and a name that stands twice in one object, of which one value would be lost. Whoever
+    refuses such numbers later, and can say in which field they stand, reads both as ``float``.
     """
     if not isinstance(text, str):
         raise ValueError(f"expected text, got {type(text).__name__}")
     try:
         text.encode()
         value = json.loads(
-            text, parse_constant=_constant, parse_float=_number, object_pairs_hook=_object
+            text, parse_constant=read_constant, parse_float=read_number, object_pairs_hook=_object
         )
         if _SURROGATE.search(text):
             json.dumps(value, ensure_ascii=False).encode()
@@ -41,10 +58,10 @@ def parse_json(text: Any) -> Any:
     return value
 
 
-def is_shallow(value: Any) -> bool:
+def is_shallow(value: Any, max_depth: int = _MAX_DEPTH) -> bool:
     """Whether values that are kept as they are nest so little that any code can go through them."""
     level = [value]
-    for _ in range(_MAX_DEPTH):
+    for _ in range(max_depth):
         level = [
             item
             for holder in level
@@ -70,17 +87,6 @@ def check_format(
             f"{newer}; this version of proce reads up to {newest}. Update proce, or {again} with"
             " this version."
         )
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-def _number(digits: str) -> float:
-    value = float(digits)
-    if math.isinf(value):
-        raise ValueError(f"{digits[:20]} is too large a number")
-    return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

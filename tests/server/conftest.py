@@ -5,6 +5,7 @@
 - The private: few features, one of them protected, one that may be missing, a discovered graph.
 """
 
+import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from proce.server.explainer_api.api import ExplainerApi
 
 from ..worlds import QUICK
 from .live import LiveServer
+from .running_workers import run
 
 SETTINGS = SearchSettings(
     population_size=24, n_offspring=24, n_generations=8, n_refits=4, autoencoder=QUICK
@@ -47,6 +49,16 @@ def _model(frame: pd.DataFrame, label: Any) -> Any:
 
 def _saved(explainer: ProCE, frame: pd.DataFrame, label: Any, folder: Path) -> Path:
     return explainer.fit(frame, label).save(folder)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,13 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import httpx
+from fastapi import FastAPI
+
+from proce.server.app import make_app
+from proce.server.routes.service import Service, Settings
 
 START_SECONDS = 300.0
 END_SECONDS = 20.0
@@ -96,6 +100,20 @@ class LiveServer:
             pass
         self.end(signal.SIGKILL)
         raise AssertionError(f"the service did not start: {''.join(self.lines)}")
+
+
+def bare_app() -> FastAPI:
+    """Return the application with its routes, and nothing behind them."""
+    nothing = cast(Any, None)
+    return make_app(Service(nothing, nothing, nothing, nothing, Settings(), nothing))
+
+
+def token_file(folder: Path, applicant: str, auditor: str) -> Path:
+    """Write a token of each role into a file of a folder."""
+    path = folder / "tokens"
+    path.touch(0o600)
+    path.write_text(f"applicant {applicant}\nauditor {auditor}\n", "utf-8")
+    return path
 
 
 def body_of(answer: httpx.Response, status: int = 200) -> Any:

@@ -1,6 +1,5 @@
 """What people give beside the rows: a schema, a graph, rules, tiers, ranges, a class, a view."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
@@ -52,14 +51,16 @@ def read_rules(path: Path, codec: "Codec") -> tuple[str, ...]:
 
 def read_tiers(path: Path) -> list[list[str]]:
     """Read groups of feature names: a line with commas for each, or a JSON list of lists."""
+    from proce.json_reading import parse_json
+
     text = read_text(path, "the tiers")
     if path.suffix.lower() != ".json":
         lines = [_without_comment(line) for line in text.splitlines()]
         tiers = [[name.strip() for name in line.split(",") if name.strip()] for line in lines]
         return [tier for tier in tiers if tier]
     try:
-        tiers = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        tiers = parse_json(text)
+    except ValueError as error:
         raise GraphError(f"{path} is not JSON: {error}.") from None
     if not isinstance(tiers, list) or not all(_is_list_of_names(tier) for tier in tiers):
         raise GraphError(f'{path} is not of the form [["age", "sex"], ["education"]].')
@@ -98,16 +99,7 @@ def read_class(
     word: str | None, classes: Sequence[Any], labels: Mapping[Any, str] | None = None
 ) -> Any:
     """Return the class that a word on the command line names: ``1`` may be text or a number."""
-    # The classes True and False are also named by ``1`` and ``0``, and in small letters; any class
-    # by its label.
-    if word is None:
-        return None
-    by_label = {words: label for label, words in (labels or {}).items()}
-    if word in by_label:
-        return by_label[word]
-    if all(isinstance(label, bool) for label in classes):
-        return {"1": True, "0": False, "true": True, "false": False}.get(word.lower(), word)
-    return _value_named(word, classes)
+    return None if word is None else _value_named(word, classes, labels)
 
 
 def read_class_labels(text: str | None, classes: Sequence[Any]) -> dict[Any, str] | None:
@@ -161,9 +153,12 @@ def _limit(word: str, text: str) -> float:
         ) from None
 
 
-def _value_named(text: str, known: Sequence[Any]) -> Any:
+def _value_named(text: str, known: Sequence[Any], labels: Mapping[Any, str] | None = None) -> Any:
     """Return the known value that a text names; else the text itself, which the call refuses."""
-    return next((value for value in known if str(value) == text), text)
+    from proce.schema.frames.cells import level_named
+
+    position = level_named(text, known, labels)
+    return text if position is None else known[position]
 
 
 if TYPE_CHECKING:

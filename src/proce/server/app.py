@@ -13,7 +13,7 @@ from proce.server.routes import (
     reference,
     views,
 )
-from proce.server.routes.errors import add_error_answers
+from proce.server.routes.answers import add_error_answers
 from proce.server.routes.service import Service
 
 

@@ -16,11 +16,11 @@ from uvicorn.loops.auto import auto_loop_factory
 from proce.errors import WorkerError
 from proce.server.app import make_app
 from proce.server.explainer_api.opening import open_explainer_api
-from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
-from proce.server.jobs import JobLimits, Jobs
-from proce.server.routes.measures import measures_of
+from proce.server.guard import GuardSettings, Tokens, add_guards, require_safe_exposure
+from proce.server.jobs import Jobs
+from proce.server.routes.operations import measures_of
 from proce.server.routes.service import Limits, Service, Settings
-from proce.server.store import Retention, Store, StoreThreads, keep_within
+from proce.server.store import Retention, Store, StoreThreads, apply_retention
 from proce.server.workers import Workers, WorkersSettings
 
 _BACKLOG = 512
@@ -125,10 +125,10 @@ async def _serve(
     say: Callable[[str], None],
 ) -> None:
     async with _service(options, store) as service:
-        server = _Server(uvicorn_config(guarded(make_app(service), guard, service.metrics)))
+        server = _Server(uvicorn_config(add_guards(make_app(service), guard, service.metrics)))
         serving = asyncio.create_task(server.serve([listener]))
         loading = asyncio.create_task(service.load())
-        keeping = asyncio.create_task(keep_within(store, service.threads, retention))
+        keeping = asyncio.create_task(apply_retention(store, service.threads, retention))
         stopping = asyncio.create_task(_until_signal(server))
         try:
             await asyncio.wait({serving, loading, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -163,7 +163,12 @@ async def _until_signal(server: _Server) -> None:
 async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service]:
     """Make the workers and the jobs; end them in order."""
     opener = partial(
-        open_explainer_api, options.folder, options.rows, options.id_name, options.target
+        open_explainer_api,
+        options.folder,
+        options.rows,
+        id_name=options.id_name,
+        title=options.title,
+        target=options.target,
     )
     seconds = options.limits.seconds + _OVERTIME_SECONDS
     workers = Workers(
@@ -172,8 +177,8 @@ async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service
             n_explain=options.workers, explain_seconds=seconds, open_seconds=_OPEN_SECONDS
         ),
     )
-    with StoreThreads() as threads:
-        jobs = Jobs(workers, store, threads, JobLimits(options.queue))
+    with closing(StoreThreads()) as threads:
+        jobs = Jobs(workers, store, threads, options.queue)
         settings = Settings(
             title=options.title,
             limits=options.limits,

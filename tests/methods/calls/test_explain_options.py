@@ -22,8 +22,7 @@ from proce.methods.calls.explain_options import (
 )
 from proce.methods.calls.options import Options
 from proce.objective import Mode
-from proce.server.explainer_api.handlers.requests import FIELDS
-from proce.server.wire.requests import ExplanationRequest
+from proce.server.routes.explanations import ExplanationRequest
 
 BEYOND = sorted(name for name, option in EXPLAIN_OPTIONS.items() if option.unsupported)
 
@@ -69,7 +68,6 @@ def test_a_request_has_the_declared_help_bounds_and_defaults() -> None:
     fields = ExplanationRequest.model_fields
     offered = {name for name, option in EXPLAIN_OPTIONS.items() if option.in_requests}
     assert fields.keys() == {*offered, "rows", "row_ids", "values", "graph"}
-    assert set(FIELDS) == {*fields, "view"}
     properties = ExplanationRequest.model_json_schema()["properties"]
     for name in offered:
         option, described = EXPLAIN_OPTIONS[name], properties[name]

@@ -8,7 +8,8 @@ import pytest
 
 from proce import ProCE
 from proce.schema import Categorical, Continuous, Schema
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 from ...worlds import TINY
 
@@ -67,5 +68,6 @@ def test_a_one_hot_feature_is_one_value(api: ExplainerApi) -> None:
     assert api.what_if(row=ROW, changes={"colour": "red"})["row"] == {**ROW, "colour": "red"}
     assert api.parse_row("size,is red,is green\n1.0,0,1")["values"] == ROW
     assert api.parse_row("1.0;0;1")["values"] == ROW
-    with pytest.raises(RequestError, match="'1, 1' is no level of 'colour'"):
-        api.parse_row("1.0,1,1")
+    for flags in ("1, 1", "1, 2", "true, 0"):
+        with pytest.raises(RequestError, match=f"'{flags}' is no level of 'colour'"):
+            api.parse_row(f"1.0,{flags}")

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from proce.server.explainer_api import ExplainerApi, RequestError
-from proce.server.explainer_api.handlers.requests import FIELDS
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
+from proce.server.routes.explanations import ExplanationRequest
+from proce.server.routes.questions import WhatIfRequest
 
 from ..conftest import EMOJI, LONG, QUOTES, RIGHT_TO_LEFT, SCRIPT
 
@@ -43,12 +46,12 @@ def test_a_result_with_such_names_is_told(
     ways = hostile_api.ways(document, request, 0)
     assert ways["decision"]["target_label"] == QUOTES
     assert ways["label"] == f"row {request['row_ids'][0]}"
-    report = hostile_api.report(document, request)
+    report = hostile_api.report(document)
     assert SCRIPT not in report  # it is escaped
     assert "&lt;script&gt;" in report
     assert json.loads(json.dumps(ways)) == ways
-    assert hostile_api.letter(document, request)
-    assert hostile_api.csv(document, request)
+    assert hostile_api.letter(document)
+    assert hostile_api.csv(document)
     assert hostile_api.cohort(document, request, EMOJI)["groups"]
 
 
@@ -78,19 +81,21 @@ ANYTHING = st.recursive(
 
 
 @settings(max_examples=150)
-@given(field=st.sampled_from(FIELDS), value=ANYTHING)
+@given(field=st.sampled_from([*ExplanationRequest.model_fields, "tagret"]), value=ANYTHING)
 def test_any_value_of_any_field_is_taken_or_refused(
     loan_api: ExplainerApi, field: str, value: Any
 ) -> None:
-    with suppress(RequestError):  # any other error is a failure of ours
-        loan_api.check({"row_ids": [0], field: value})
+    with suppress(ValidationError, RequestError):  # any other error is a failure of ours
+        sent = ExplanationRequest.model_validate({"row_ids": [0], field: value})
+        loan_api.check(sent.as_sent())
 
 
 @settings(max_examples=80)
 @given(changes=st.dictionaries(st.sampled_from(["savings", "job", "x"]), ANYTHING, max_size=2))
 def test_any_change_is_tried_or_refused(loan_api: ExplainerApi, changes: dict[str, Any]) -> None:
-    with suppress(RequestError):
-        answer = loan_api.what_if(row_id=0, changes=changes)
+    with suppress(ValidationError, RequestError):
+        sent = WhatIfRequest.model_validate({"row_id": 0, "changes": changes})
+        answer = loan_api.what_if(row_id=0, changes=sent.changes)
         json.dumps(answer, allow_nan=False)
 
 

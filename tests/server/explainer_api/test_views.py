@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from proce.errors import ProceError
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 VIEWS: tuple[Any, ...] = ("applicant", "auditor")
 SECRETS = (
@@ -51,13 +52,13 @@ def test_only_an_auditor_is_told_of_a_protected_feature(
         private_api.rows(view=view),
         private_api.what_if(row_id=unready, changes=changes, view=view),
         private_api.ways(document, request, 0, view),
-        private_api.report(document, request, view),
-        private_api.csv(document, request, view),
+        private_api.report(document, view),
+        private_api.csv(document, view),
         finished["results"][view],
     ]
     assert [tells_secrets(answer) for answer in answers] == [view == "auditor"] * len(answers)
     # Nobody is sent a letter about it.
-    assert not tells_secrets(private_api.letter(document, request, view=view))
+    assert not tells_secrets(private_api.letter(document, view=view))
     assert not tells_secrets(private_api.cohort(document, request, "tests", view)["features"])
 
 

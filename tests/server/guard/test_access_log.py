@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proce.server.guard import Metrics
-from proce.server.guard.access_log import AccessLog
+from proce.server.guard.metrics import AccessLog
 
 from .asgi import answering, call
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from proce.server.guard import GuardSettings, Metrics, guarded
+from proce.server.guard import GuardSettings, Metrics, add_guards
 from proce.server.run import uvicorn_config
 
 from .asgi import answering
@@ -20,7 +20,7 @@ POST = b"POST /x HTTP/1.1\r\nhost: localhost\r\n"
 @asynccontextmanager
 async def serving(max_connections: int = 100) -> AsyncIterator[tuple[str, int]]:
     """Serve an application that tells the size of a body; give the address."""
-    app = guarded(answering(), GuardSettings(body_bytes=1000), Metrics())
+    app = add_guards(answering(), GuardSettings(body_bytes=1000), Metrics())
     config = uvicorn_config(app, max_connections)
     config.load()
     server = uvicorn.Server(config)

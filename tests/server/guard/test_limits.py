@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proce.server.guard.limits import BodyLimit, ConcurrencyLimit
+from proce.server.guard.guards import BodyLimit, ConcurrencyLimit
 
 from .asgi import answer_of, answering, call
 

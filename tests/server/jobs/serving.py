@@ -4,13 +4,13 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from proce.errors import StoreError
-from proce.server.jobs import JobLimits, Jobs
+from proce.server.jobs import Jobs
 from proce.server.store import Record, Store, StoreThreads
 from proce.server.workers import Workers, WorkersSettings
 
@@ -123,8 +123,8 @@ async def serving(
     handles = handles_of_ours()
     store = FaultyStore.open(folder / "log.sqlite")
     workers = Workers(JobOpener(folder), settings)
-    with StoreThreads() as threads:
-        jobs = Jobs(workers, store, threads, JobLimits(queue=queue))
+    with closing(StoreThreads()) as threads:
+        jobs = Jobs(workers, store, threads, queue)
         service = Service(jobs, store, workers)
         try:
             await jobs.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from ..live import LiveServer
+from ..live import LiveServer, token_file
 from .steps import choose, close_watched, find, open_watched, refused, show
 
 pytestmark = pytest.mark.slow
@@ -18,18 +18,15 @@ HIDDEN = re.compile(".{,60}(?:birthplace|north|south).{,60}")
 
 
 @pytest.fixture
-def token_file(tmp_path: Path) -> Path:
-    path = tmp_path / "tokens"
-    path.touch(0o600)
-    path.write_text(f"applicant {APPLICANT}\nauditor {AUDITOR}\n")
-    return path
+def tokens(tmp_path: Path) -> Path:
+    return token_file(tmp_path, APPLICANT, AUDITOR)
 
 
 @pytest.fixture
-def guarded(private_folder: Path, private_rows: Path, token_file: Path) -> Iterator[LiveServer]:
+def guarded(private_folder: Path, private_rows: Path, tokens: Path) -> Iterator[LiveServer]:
     """A service that wants a token, whose ``birthplace`` is protected."""
-    words = ["--rows", private_rows, "--workers", 1, "--token-file", token_file]
-    database = token_file.with_name("log.sqlite")
+    words = ["--rows", private_rows, "--workers", 1, "--token-file", tokens]
+    database = tokens.with_name("log.sqlite")
     with LiveServer(private_folder, *words, "--database", database) as server:
         yield server
 
@@ -106,7 +103,7 @@ def test_what_a_role_does_not_see_is_nowhere_on_its_page(page: Page, guarded: Li
 
 
 def test_a_token_that_is_taken_back_leads_to_the_sign_in_and_loses_nothing(
-    page: Page, token_file: Path, guarded: LiveServer
+    page: Page, tokens: Path, guarded: LiveServer
 ) -> None:
     sign_in(page, APPLICANT)
     choose(page, 0)
@@ -116,7 +113,7 @@ def test_a_token_that_is_taken_back_leads_to_the_sign_in_and_loses_nothing(
     study = page.locator(".values-form").get_by_label("study", exact=False).first
     study.fill("1.7")
 
-    token_file.write_text(f"applicant {NEXT}\nauditor {AUDITOR}\n")
+    tokens.write_text(f"applicant {NEXT}\nauditor {AUDITOR}\n")
     wait_for(guarded, NEXT)
     with refused(page, 401):
         page.get_by_role("button", name=re.compile("^Find ways")).click()
@@ -129,13 +126,13 @@ def test_a_token_that_is_taken_back_leads_to_the_sign_in_and_loses_nothing(
 
 
 def test_another_role_after_the_token_was_taken_back_sees_nothing_of_the_one_before(
-    page: Page, token_file: Path, guarded: LiveServer
+    page: Page, tokens: Path, guarded: LiveServer
 ) -> None:
     sign_in(page, AUDITOR)
     page.get_by_role("button", name="Auditor").click()
     choose(page, 0)
     find(page)
-    token_file.write_text(f"applicant {NEXT}\n")
+    tokens.write_text(f"applicant {NEXT}\n")
     wait_for(guarded, NEXT)
     with refused(page, 401):
         page.get_by_role("button", name="Search again").click()

@@ -1,6 +1,6 @@
 """Requests made from the OpenAPI document: no server error, and answers that are as declared."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -14,13 +14,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from proce.server.app import make_app
-from proce.server.routes.service import Service, Settings
+from ..live import ANSWER_SECONDS, LiveServer, bare_app, explained
 
-from ..live import ANSWER_SECONDS, LiveServer, explained
-
-NOTHING = cast(Any, None)
-DOCUMENT = make_app(Service(NOTHING, NOTHING, NOTHING, NOTHING, Settings(), NOTHING)).openapi()
+DOCUMENT = bare_app().openapi()
 OPERATIONS = {
     found.ok().label: found.ok()
     for found in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()

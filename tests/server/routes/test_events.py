@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import pytest
 from starlette.types import Message
 
 from proce.server.routes.events import Event, EventStream
 
-LIMIT_SECONDS = 10.0
+HTTP = {"type": "http"}
 
 
 class Source:
@@ -52,105 +51,74 @@ class Client:
         return b"".join(message.get("body", b"") for message in self.sent).decode()
 
 
-def run(story: Any) -> None:
-    async def bounded() -> None:
-        async with asyncio.timeout(LIMIT_SECONDS):
-            await story()
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(bounded())
-
-
-def test_events_are_sent_as_they_come_until_the_last() -> None:
-    async def story() -> None:
-        source, client = Source(), Client()
-        source.waiting.put_nowait(("progress", {"done": 1, "stage": "Suche ü"}))
-        source.waiting.put_nowait(("end", {"status": "done", "error": None}))
-        await EventStream(source.events())({}, client.receive, client.send)
-        assert client.text == (
-            'event: progress\ndata: {"done": 1, "stage": "Suche ü"}\n\n'
-            'event: end\ndata: {"status": "done", "error": null}\n\n'
-        )
-        headers = dict(client.sent[0]["headers"])
-        assert headers[b"content-type"].startswith(b"text/event-stream")
-        assert headers[b"cache-control"] == b"no-store"
-        assert b"content-length" not in headers
-        assert client.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
-        assert source.closed
-
-    run(story)
+async def test_events_are_sent_as_they_come_until_the_last() -> None:
+    source, client = Source(), Client()
+    source.waiting.put_nowait(("progress", {"done": 1, "stage": "Suche ü"}))
+    source.waiting.put_nowait(("end", {"status": "done", "error": None}))
+    await EventStream(source.events())(HTTP, client.receive, client.send)
+    assert client.text == (
+        'event: progress\ndata: {"done": 1, "stage": "Suche ü"}\n\n'
+        'event: end\ndata: {"status": "done", "error": null}\n\n'
+    )
+    headers = dict(client.sent[0]["headers"])
+    assert headers[b"content-type"].startswith(b"text/event-stream")
+    assert headers[b"cache-control"] == b"no-store"
+    assert b"content-length" not in headers
+    assert client.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
+    assert source.closed
 
 
-def test_a_client_that_goes_away_leaves_nothing_behind() -> None:
-    async def story() -> None:
-        source, client = Source(), Client()
-        stream = asyncio.create_task(
-            EventStream(source.events())({}, client.receive, client.send)  # type: ignore[arg-type]
-        )
-        source.waiting.put_nowait(("progress", {"done": 1}))
-        await client.got_some.wait()
-        client.gone.set()
+async def test_a_client_that_goes_away_leaves_nothing_behind() -> None:
+    source, client = Source(), Client()
+    stream = asyncio.create_task(EventStream(source.events())(HTTP, client.receive, client.send))
+    source.waiting.put_nowait(("progress", {"done": 1}))
+    await client.got_some.wait()
+    client.gone.set()
+    await stream
+    assert source.closed
+
+
+async def test_a_stream_that_is_cancelled_leaves_nothing_behind() -> None:
+    source, client = Source(), Client()
+    stream = asyncio.create_task(EventStream(source.events())(HTTP, client.receive, client.send))
+    source.waiting.put_nowait(("progress", {"done": 1}))
+    await client.got_some.wait()
+    stream.cancel()
+    with pytest.raises(asyncio.CancelledError):
         await stream
-        assert source.closed
-
-    run(story)
+    assert source.closed
 
 
-def test_a_stream_that_is_cancelled_leaves_nothing_behind() -> None:
-    async def story() -> None:
-        source, client = Source(), Client()
-        stream = asyncio.create_task(
-            EventStream(source.events())({}, client.receive, client.send)  # type: ignore[arg-type]
-        )
-        source.waiting.put_nowait(("progress", {"done": 1}))
-        await client.got_some.wait()
-        stream.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await stream
-        assert source.closed
-
-    run(story)
+async def test_a_comment_is_sent_where_nothing_happens() -> None:
+    source, client = Source(), Client()
+    stream = asyncio.create_task(
+        EventStream(source.events(), comment_seconds=0.01)(HTTP, client.receive, client.send)
+    )
+    await client.got_some.wait()
+    source.waiting.put_nowait(("end", {"status": "done", "error": None}))
+    await stream
+    assert client.text.startswith(": ")
+    assert client.text.endswith("\n\n")
 
 
-def test_a_comment_is_sent_where_nothing_happens() -> None:
-    async def story() -> None:
-        source, client = Source(), Client()
-        stream = asyncio.create_task(
-            EventStream(source.events(), comment_seconds=0.01)({}, client.receive, client.send)  # type: ignore[arg-type]
-        )
-        await client.got_some.wait()
-        source.waiting.put_nowait(("end", {"status": "done", "error": None}))
-        await stream
-        assert client.text.startswith(": ")
-        assert client.text.endswith("\n\n")
+async def test_a_client_that_goes_away_in_the_middle_of_a_comment_leaves_nothing_behind() -> None:
+    source, client = Source(), Client()
+    stuck = asyncio.Event()
 
-    run(story)
+    async def send(message: Message) -> None:
+        if message.get("body"):
+            client.gone.set()
+            await stuck.wait()
+
+    await EventStream(source.events(), comment_seconds=0.01)(HTTP, client.receive, send)
+    assert source.closed
 
 
-def test_a_client_that_goes_away_in_the_middle_of_a_comment_leaves_nothing_behind() -> None:
-    async def story() -> None:
-        source, client = Source(), Client()
-        stuck = asyncio.Event()
+async def test_an_error_of_the_events_is_raised_after_they_are_closed() -> None:
+    async def broken() -> AsyncGenerator[Event, None]:
+        yield "progress", {}
+        raise RuntimeError("no more")
 
-        async def send(message: Message) -> None:
-            if message.get("body"):
-                client.gone.set()
-                await stuck.wait()
-
-        await EventStream(source.events(), comment_seconds=0.01)({}, client.receive, send)
-        assert source.closed
-
-    run(story)
-
-
-def test_an_error_of_the_events_is_raised_after_they_are_closed() -> None:
-    async def story() -> None:
-        async def broken() -> AsyncGenerator[Event, None]:
-            yield "progress", {}
-            raise RuntimeError("no more")
-
-        client = Client()
-        with pytest.raises(RuntimeError, match="no more"):
-            await EventStream(broken())({}, client.receive, client.send)
-
-    run(story)
+    client = Client()
+    with pytest.raises(RuntimeError, match="no more"):
+        await EventStream(broken())(HTTP, client.receive, client.send)

@@ -8,13 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ..live import LiveServer, body_of, explained
-
-
-@pytest.fixture(scope="module")
-def client(live_server: LiveServer) -> Any:
-    with live_server.client() as client:
-        yield client
+from ..live import body_of, explained
 
 
 @pytest.fixture(scope="module")

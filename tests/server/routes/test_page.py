@@ -2,23 +2,20 @@
 
 import asyncio
 import re
-from typing import Any, cast
 
 import httpx
 import pytest
 
-from proce.server.app import make_app
 from proce.server.routes.page import PAGE
-from proce.server.routes.service import Service, Settings
+
+from ..live import bare_app
 
 
 def get(path: str, headers: dict[str, str] | None = None) -> httpx.Response:
     """Return the answer of an application that has nothing but its routes."""
-    nothing = cast(Any, None)
-    app = make_app(Service(nothing, nothing, nothing, nothing, Settings(), nothing))
 
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(app)
+        transport = httpx.ASGITransport(bare_app())
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return await client.get(path, headers=headers)
 

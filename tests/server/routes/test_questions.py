@@ -3,15 +3,8 @@
 from typing import Any
 
 import httpx
-import pytest
 
-from ..live import LiveServer, body_of
-
-
-@pytest.fixture(scope="module")
-def client(live_server: LiveServer) -> Any:
-    with live_server.client() as client:
-        yield client
+from ..live import body_of
 
 
 def test_the_service_is_up_and_says_what_it_allows(client: httpx.Client) -> None:

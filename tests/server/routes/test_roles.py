@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ..live import LiveServer, body_of, explained
+from ..live import LiveServer, body_of, explained, token_file
 
 APPLICANT, AUDITOR = "applicant-0123456789", "auditor-0123456789"
 PROTECTED = re.compile(r"(?<![\w])(sex|female|male)(?![\w])", re.IGNORECASE)
@@ -20,9 +20,7 @@ def guarded_server(
 ) -> Iterator[LiveServer]:
     """A service that asks for tokens."""
     place = tmp_path_factory.mktemp("guarded")
-    tokens = place / "tokens.txt"
-    tokens.write_text(f"applicant {APPLICANT}\nauditor {AUDITOR}\n")
-    tokens.chmod(0o600)
+    tokens = token_file(place, APPLICANT, AUDITOR)
     words = ["--rows", loan_rows, "--token-file", tokens, "--workers", 1]
     with LiveServer(loan_folder, *words, "--database", place / "log.sqlite") as server:
         yield server

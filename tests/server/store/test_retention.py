@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from proce.errors import StoreError
-from proce.server.store import Retention, Store, StoreThreads, keep_within
+from proce.server.store import Retention, Store, StoreThreads, apply_retention
 from proce.server.store import database as database_module
-from proce.server.store import retention as retention_module
+from proce.server.store import store as store_module
 from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
 
 
@@ -80,7 +80,7 @@ def test_views_go_by_age_and_by_number(store: Store) -> None:
 
 
 def test_a_batch_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention_module, "_BATCH", 2)
+    monkeypatch.setattr(store_module, "_BATCH", 2)
     for _ in range(5):
         finish(store, 31)
     batches = [store.remove_batch(Retention(days=30)) for _ in range(4)]
@@ -115,25 +115,21 @@ def test_a_file_that_gives_nothing_back_is_let_be(tmp_path: Path) -> None:
     store.close()
 
 
-def test_retention_runs_at_the_start_and_again(store: Store) -> None:
+async def test_retention_runs_at_the_start_and_again(store: Store) -> None:
     finish(store, 31)
-
-    async def story() -> None:
-        with StoreThreads() as threads:
-            retention = Retention(days=30)
-            task = asyncio.ensure_future(keep_within(store, threads, retention, 0.01))
-            for _ in range(2):
-                async with asyncio.timeout(10):
-                    while (await threads.read(store.records)).total:
-                        await asyncio.sleep(0.01)
-                await threads.write(finish, store, 31)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    asyncio.run(story())
+    with closing(StoreThreads()) as threads:
+        retention = Retention(days=30)
+        task = asyncio.ensure_future(apply_retention(store, threads, retention, 0.01))
+        for _ in range(2):
+            async with asyncio.timeout(10):
+                while (await threads.read(store.records)).total:
+                    await asyncio.sleep(0.01)
+            await threads.write(finish, store, 31)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
-def test_a_database_that_fails_is_tried_again(
+async def test_a_database_that_fails_is_tried_again(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     again = asyncio.Event()
@@ -147,17 +143,13 @@ def test_a_database_that_fails_is_tried_again(
         return 0
 
     monkeypatch.setattr(store, "remove_batch", remove)
-
-    async def story() -> None:
-        with StoreThreads() as threads:
-            task = asyncio.ensure_future(keep_within(store, threads, Retention(), 0))
-            async with asyncio.timeout(10):
-                while not again.is_set():
-                    await asyncio.sleep(0.01)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    asyncio.run(story())
+    with closing(StoreThreads()) as threads:
+        task = asyncio.ensure_future(apply_retention(store, threads, Retention(), 0))
+        async with asyncio.timeout(10):
+            while not again.is_set():
+                await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
     assert "retention is postponed: the disk is full" in caplog.text
 
 

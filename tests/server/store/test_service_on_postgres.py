@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..live import LiveServer, body_of, explained
+from ..live import LiveServer, body_of, explained, token_file
 from .postgres import PASSWORD, empty_database
 
 APPLICANT, AUDITOR = "a-token-for-applicants", "another-one-for-auditors"
@@ -17,9 +17,7 @@ APPLICANT, AUDITOR = "a-token-for-applicants", "another-one-for-auditors"
 def test_a_service_that_is_killed_finds_its_log_again(
     postgres_server: str, loan_folder: Path, loan_rows: Path, rejected: int, tmp_path: Path
 ) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"applicant {APPLICANT}\nauditor {AUDITOR}\n", "utf-8")
-    tokens.chmod(0o600)
+    tokens = token_file(tmp_path, APPLICANT, AUDITOR)
     words: list[Any] = [loan_folder, "--rows", loan_rows, "--workers", "1"]
     words += ["--token-file", tokens, "--database", empty_database(postgres_server)]
 

@@ -105,8 +105,6 @@ def test_equal_results_are_kept_once_and_an_applicant_never_gets_the_auditors(
     assert [store.result(same, "applicant"), store.result(same, "auditor")] == ["{}", "{}"]
     assert store.result(only, "applicant") is None
     assert store.result(only, "auditor") == '{"secret": 1}'
-    (line, _) = "".join(store.export("jsonl", view="applicant")).splitlines()
-    assert json.loads(line)["result"] == {}
 
 
 def test_a_restart_marks_what_was_unfinished_and_loses_nothing(address: str) -> None:
@@ -118,7 +116,8 @@ def test_a_restart_marks_what_was_unfinished_and_loses_nothing(address: str) -> 
 
     after = Store.open(address)
     assert after.interrupt_unfinished() == 2
-    assert after.counts() == {"interrupted": 2, "done": 1}
+    statuses = [record.status for record in after.records().records]
+    assert statuses == ["done", "interrupted", "interrupted"]
     record = after.record(queued)
     assert record is not None
     assert "Ask for it again" in str(record.error)
@@ -147,7 +146,7 @@ def test_the_log_is_filtered_and_paged_newest_first(store: Store) -> None:
         finish(store, id)
     page = store.records(limit=3, offset=2)
     assert (page.total, [record.id for record in page.records]) == (7, ids[4:1:-1])
-    assert store.records(RecordFilter(status="done", role="auditor")).total == 1
+    assert store.records(RecordFilter(status="done")).total == 3
 
     third = store.record(ids[2])
     assert third is not None

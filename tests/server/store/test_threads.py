@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -11,7 +12,7 @@ from proce.server.store import Store, StoreThreads
 
 def test_a_story_of_reads_and_writes_from_a_loop(store: Store) -> None:
     async def story() -> list[str]:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             records = await asyncio.gather(
                 *[threads.write(store.create, {"n": n}, role="applicant") for n in range(5)]
             )
@@ -26,34 +27,27 @@ def test_a_story_of_reads_and_writes_from_a_loop(store: Store) -> None:
     assert asyncio.run(story()) == ["failed", *["queued"] * 4]
 
 
-def test_errors_come_back_to_the_caller(store: Store) -> None:
+async def test_errors_come_back_to_the_caller(store: Store) -> None:
     def fail() -> None:
         raise StoreError("the disk is full")
 
-    async def story() -> None:
-        with StoreThreads() as threads:
-            for call in (threads.read, threads.write):
-                with pytest.raises(StoreError, match="disk is full"):
-                    await call(fail)
-
-    asyncio.run(story())
+    with closing(StoreThreads()) as threads:
+        for call in (threads.read, threads.write):
+            with pytest.raises(StoreError, match="disk is full"):
+                await call(fail)
 
 
-def test_writes_keep_their_order_and_a_slow_one_keeps_no_reader_waiting() -> None:
+async def test_writes_keep_their_order_and_a_slow_one_keeps_no_reader_waiting() -> None:
     slow, order = threading.Event(), []
-
-    async def story() -> None:
-        with StoreThreads() as threads:
-            writes = [
-                asyncio.ensure_future(threads.write(lambda: order.append(slow.wait(10)))),
-                asyncio.ensure_future(threads.write(order.append, 2)),
-            ]
-            assert await threads.read(lambda: "read") == "read"
-            assert order == []
-            slow.set()
-            await asyncio.gather(*writes)
-
-    asyncio.run(story())
+    with closing(StoreThreads()) as threads:
+        writes = [
+            asyncio.ensure_future(threads.write(lambda: order.append(slow.wait(10)))),
+            asyncio.ensure_future(threads.write(order.append, 2)),
+        ]
+        assert await threads.read(lambda: "read") == "read"
+        assert order == []
+        slow.set()
+        await asyncio.gather(*writes)
     assert order == [True, 2]
 
 
@@ -65,7 +59,7 @@ def test_the_loop_goes_on_while_a_thread_waits() -> None:
         return go_on.wait(10)
 
     async def story() -> bool:
-        with StoreThreads() as threads:
+        with closing(StoreThreads()) as threads:
             waiting = asyncio.ensure_future(threads.read(wait))
             while not waits.is_set():
                 await asyncio.sleep(0.001)
@@ -75,15 +69,11 @@ def test_the_loop_goes_on_while_a_thread_waits() -> None:
     assert asyncio.run(story())
 
 
-def test_a_stream_that_is_left_early_leaves_nothing_open(store: Store) -> None:
+async def test_a_stream_that_is_left_early_leaves_nothing_open(store: Store) -> None:
     for _ in range(3):
         store.create({}, "applicant")
-
-    async def story() -> None:
-        with StoreThreads() as threads:
-            pieces = threads.stream(store.export("csv"))
-            assert "id,status" in await anext(pieces)
-            await pieces.aclose()  # type: ignore[attr-defined]
-
-    asyncio.run(story())
+    with closing(StoreThreads()) as threads:
+        pieces = threads.stream(store.export("csv"))
+        assert "id,status" in await anext(pieces)
+        await pieces.aclose()  # type: ignore[attr-defined]
     assert store._database._engine.pool.checkedout() == 0  # type: ignore[attr-defined]

@@ -96,7 +96,7 @@ def dialect_of(path: Path, separator: str | None = None) -> Dialect:
     if _JSON.match(beginning):
         raise FileError(f"{str(path)!r} is not csv: it is JSON; write the rows as csv or Parquet.")
     if separator is None:
-        separator = _separator(beginning)
+        separator = separator_of(beginning)
         if separator != ",":
             words = SEPARATORS[separator]
             notes = (*notes, f"{path.name} was read with {words} between its cells.")
@@ -191,7 +191,7 @@ def _checked(separator: str) -> str:
     return sign
 
 
-def _separator(text: str) -> str:
+def separator_of(text: str) -> str:
     """Return the separator that cuts most records into as many cells as the header, and many."""
     best, best_score = ",", (0.0, 1)
     for separator in SEPARATORS:

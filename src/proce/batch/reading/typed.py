@@ -16,6 +16,7 @@ from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
     distinct_values,
+    is_number_text,
     level_codes,
     nan_to_null,
     one_array,
@@ -149,7 +150,7 @@ class _FileColumn:
             return texts.cast(pa.float64())
         except pa.ArrowInvalid:
             distinct = pc.unique(texts.drop_null()).to_pylist()
-            wrong = next(text for text in distinct if not _is_number(text))
+            wrong = next(text for text in distinct if not is_number_text(text))
             hint = " Write numbers with a point and without thousands separators."
             advice = hint if any(sign.isdigit() for sign in wrong) else ""
             self._refuse(pc.equal(texts, wrong), f"expected a number.{advice}", repr(wrong))
@@ -185,15 +186,6 @@ def _arrow_type(levels: Sequence[Level]) -> pa.DataType:
     if isinstance(levels[0], bool):
         return pa.bool_()
     return pa.int64() if all(isinstance(level, int) for level in levels) else pa.float64()
-
-
-def _is_number(text: str) -> bool:
-    """Whether Arrow reads a text as a number; Python would take digits of any script."""
-    try:
-        pa.scalar(text).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _is_whole(dtype: Any) -> bool:

@@ -17,6 +17,7 @@ from proce.explanation.exchange.explanations_json import from_json, to_json
 from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.files import read_text
+from proce.json_reading import parse_json
 from proce.paths import path_of
 from proce.schema.records import RecordError, StrictRecord
 
@@ -144,8 +145,8 @@ def was_changed(text: str) -> bool:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        record = parse_json(text)
+    except ValueError as error:
         raise NoReceiptError(f"the receipt is not JSON: {error}.") from None
     if not isinstance(record, dict) or not {"receipt", "checksum"} <= set(record):
         raise NoReceiptError(

@@ -7,7 +7,7 @@ dtype alone is worked out once for each dtype. Whoever calls words the error for
 not fit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,11 +39,11 @@ def is_missing_text(text: str) -> bool:
 
 def is_number_text(text: str) -> bool:
     """Whether the text of a cell is a number, written with a point and without separators."""
-    try:
-        float(text)
-    except ValueError:
+    try:  # as Arrow reads it: Python would take digits of any script
+        pa.scalar(text.strip()).cast(pa.float64())
+    except pa.ArrowInvalid:
         return False
-    return "_" not in text
+    return True
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -116,6 +116,17 @@ def text_level_codes(texts: Sequence[str], levels: Sequence[Level]) -> Ints:
     nothing = np.array([is_missing_text(text) for text in texts], dtype=bool)
     codes[nothing & (codes == UNKNOWN_LEVEL)] = MISSING_LEVEL
     return codes
+
+
+def level_named(
+    text: str, levels: Sequence[Level], labels: Mapping[Level, str] | None = None
+) -> int | None:
+    """Return the position of the level that a text means, by its words or as files have it."""
+    for position, level in enumerate(levels):
+        if labels and labels.get(level) == text:
+            return position
+    code = int(text_level_codes([text], levels)[0]) if levels else MISSING_LEVEL
+    return code if code >= 0 else None
 
 
 def _parse_level(text: str, kind: str) -> Level:

@@ -6,26 +6,30 @@ from typing import Any
 
 from proce.explanation.record.view import View
 from proce.methods import ProCE
+from proce.schema import Level
 from proce.schema.features.naming import spoken_name
-from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.explaining import Report, check_order, explain_order
+from proce.server.explainer_api.handlers.explaining import (
+    ExplainCall,
+    Report,
+    base_row,
+    check_call,
+    check_rules,
+    explain_call,
+    read_call,
+)
 from proce.server.explainer_api.handlers.graphs import Graphs
-from proce.server.explainer_api.handlers.requests import Order, base_row, check_rules, read_order
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.handlers.rows import RowTable, page_of
-from proce.server.explainer_api.handlers.values import class_at, parse_row, row_of, wanted_class
+from proce.server.explainer_api.handlers.values import class_at, class_named, parse_row, row_of
 from proce.server.explainer_api.handlers.what_if import try_changes
 from proce.server.explainer_api.presenters.cohort import cohort_of
-from proce.server.explainer_api.presenters.graph import describe_graph
-from proce.server.explainer_api.presenters.relaxing import request_in_view
+from proce.server.explainer_api.presenters.explainer import describe, describe_graph
 from proce.server.explainer_api.presenters.results import (
     Results,
     csv_of,
     letter_of,
-    report_of,
     row_at,
 )
-from proce.server.explainer_api.presenters.schema import describe
 from proce.server.explainer_api.presenters.ways import ways_of
 
 Request = Mapping[str, Any] | None
@@ -47,7 +51,7 @@ class ExplainerApi:
         self.title = title
         self._graphs = Graphs(explainer)
         self._fitted = explainer.fitted_
-        self.target = wanted_class(target, self._fitted.classifier.classes)
+        self.target = None if target is None else self._wanted_class(target)
         self._results = Results()
         codec = self._fitted.codec
         self._role_views = {view: RoleView.of(codec, view) for view in ("applicant", "auditor")}
@@ -133,8 +137,6 @@ class ExplainerApi:
     ) -> dict[str, Any]:
         """Return the decision on a row before and after some changes, and what follows."""
         role, classes = self._role(view), self._fitted.classifier.classes
-        if row is None and row_id is None:
-            raise RequestError("row", "expected a row, or the row_id of one of the file.")
         base = None if row_id is None else base_row(row_id, self.table, "row_id")
         raw = row_of(role, row or {}, "row", base)
         target = self.target if target is None else target
@@ -149,17 +151,15 @@ class ExplainerApi:
 
     def check(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Refuse an explanation that cannot be made; nothing is searched or fitted."""
-        request = {"target": self.target, **_asked(request)}
-        order = self._order(request)
-        check_order(self._graphs.explainer, order, self._role_of(request))
-        return _asked(request)
+        request, role, call = self._call(request)
+        check_call(self._graphs.explainer, call, role)
+        return request
 
     def explain(self, request: Mapping[str, Any], progress: Report | None = None) -> dict[str, Any]:
         """Explain the rows of a request; :func:`finish` describes the answer."""
-        order = self._order({"target": self.target, **_asked(request)})
-        role = self._role_of(request)
-        explainer = role.attempt("graph", lambda: self._graphs.explainer_for(order.graph))
-        return role.attempt("rows", lambda: explain_order(explainer, order, progress))
+        _, role, call = self._call(request)
+        explainer = role.attempt("graph", lambda: self._graphs.explainer_for(call.graph))
+        return role.attempt("rows", lambda: explain_call(explainer, call, progress))
 
     def ways(
         self,
@@ -170,7 +170,7 @@ class ExplainerApi:
     ) -> dict[str, Any]:
         """Return everything that a page draws for one row of a result."""
         shown = self._results.read(document, view)
-        asked = request_in_view(request or {}, self._role(view))
+        asked = self._role(view).redaction.options(request or {})
         return ways_of(shown, row_at(shown, row), asked)
 
     def cohort(
@@ -183,37 +183,30 @@ class ExplainerApi:
         """Return an overview of all rows of a result, in groups by a feature where one is named."""
         return cohort_of(self._results.read(document, view), request or {}, by)
 
-    def report(self, document: str, request: Request = None, view: View = "applicant") -> str:
+    def report(self, document: str, view: View = "applicant") -> str:
         """Return the report of a result as an HTML page."""
-        return self._results.report(document, view, report_of)
+        return self._results.report(document, view)
 
-    def letter(
-        self,
-        document: str,
-        request: Request = None,
-        row: int | None = None,
-        view: View = "applicant",
-    ) -> str:
+    def letter(self, document: str, row: int | None = None, view: View = "applicant") -> str:
         """Return the draft of a letter about one row of a result, or about its rows."""
         return letter_of(self._results.read(document, view), row)
 
-    def csv(self, document: str, request: Request = None, view: View = "applicant") -> str:
+    def csv(self, document: str, view: View = "applicant") -> str:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
 
-    def _role(self, view: Any) -> RoleView:
-        if not isinstance(view, str) or view not in self._role_views:
-            raise RequestError("view", "expected 'applicant' or 'auditor'.")
+    def _wanted_class(self, target: Any) -> Level:
+        """Return the class that people want, which the operator may have named by its words."""
+        classes, labels = self._fitted.classifier.classes, self._fitted.class_labels
+        return classes[class_named(target, classes, "the wanted class", labels)]
+
+    def _role(self, view: View) -> RoleView:
         return self._role_views[view]
 
-    def _role_of(self, request: Mapping[str, Any]) -> RoleView:
-        return self._role(request.get("view") or "auditor")
-
-    def _order(self, request: Mapping[str, Any]) -> Order:
-        role = self._role_of(request)
-        return read_order(request, role, self._graphs, self._fitted, self.table)
-
-
-def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a request that are not null."""
-    return {name: value for name, value in request.items() if value is not None}
+    def _call(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], RoleView, ExplainCall]:
+        """Return a request with the target that the operator has set, and what it asks for."""
+        request = {name: value for name, value in request.items() if value is not None}
+        if self.target is not None:
+            request.setdefault("target", self.target)
+        role = self._role(request.get("view", "auditor"))
+        return request, role, read_call(request, role, self._graphs, self.table)

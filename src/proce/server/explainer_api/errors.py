@@ -12,11 +12,10 @@ _MAX_LISTED = 8
 class RequestError(ProceError, ValueError):
     """A field that cannot be honoured, such as ``rows[0].savings`` or ``rules[2]``."""
 
-    position: int | None = None  # how many characters of a text stand before the mistake
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(field, message)  # so that the error survives the way between processes
+    def __init__(self, field: str, message: str, position: int | None = None) -> None:
+        super().__init__(field, message, position)  # and survives the way between processes
         self.field, self.message = field, message
+        self.position = position  # how many characters of a text stand before the mistake
 
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"

@@ -15,13 +15,13 @@ log = logging.getLogger(__name__)
 
 
 def open_explainer_api(
-    folder: Path, rows: Path | None, id_name: str | None, target: str | None = None
+    folder: Path, rows: Path | None, *, id_name: str | None, title: str, target: str | None
 ) -> "ExplainerApi":
     """Open the explainer in a worker; the process that asks for it never loads the model."""
     # The first questions take longer than those that follow, so they are asked here.
     from proce.server.explainer_api.api import ExplainerApi
 
-    api = ExplainerApi.open(folder, rows, id_name, target=target)
+    api = ExplainerApi.open(folder, rows, id_name, title, target)
     row = {one["name"]: one["typical"] for one in api.schema("auditor")["features"]}
     try:
         decision = api.what_if(row=row, view="auditor")["before"]

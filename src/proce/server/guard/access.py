@@ -5,7 +5,7 @@ import hmac
 import logging
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,7 @@ from typing import Literal
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proce.errors import FileError
-from proce.server.guard.answers import header_values, refuse
+from proce.server.guard.answers import Guard, header_values, refuse
 
 Role = Literal["applicant", "auditor"]
 
@@ -24,8 +24,7 @@ _MAX_FILE_BYTES = 1_000_000
 _CHECK_SECONDS = 1.0  # between two looks at the file
 _log = logging.getLogger(__name__)
 _UNAUTHORIZED = 401
-_POLICY_VIOLATION = 1008  # of a web socket; the service has none
-PUBLIC_PATHS = ("/", "/health", "/docs", "/openapi.json")  # they tell nothing of anybody
+_PUBLIC_PATHS = ("/", "/health", "/docs", "/openapi.json")  # they tell nothing of anybody
 _PUBLIC_FOLDER = "/page/"
 
 
@@ -35,15 +34,6 @@ class Holder:
 
     role: Role
     line: int
-
-
-@dataclass(frozen=True)
-class _Version:
-    """What tells one state of the file from another."""
-
-    modified: int
-    size: int
-    node: int
 
 
 class Tokens:
@@ -88,37 +78,29 @@ class Tokens:
         except FileError as error:
             if self._holders:
                 _log.error("nobody is let in until this is mended: %s", error)
-            self._version, self._holders = _Version(0, 0, 0), {}
+            self._version, self._holders = (), {}
 
-    def _look(self) -> _Version:
+    def _look(self) -> tuple[int, ...]:
+        """Return what tells one state of the file from another."""
         try:
             state = self._path.stat()
         except OSError as error:
             raise FileError(f"token file {self._path}: {error.strerror}.") from None
-        return _Version(state.st_mtime_ns, state.st_size, state.st_ino)
+        return state.st_mtime_ns, state.st_size, state.st_ino
 
 
-class Access:
+class Access(Guard):
     """Lets requests in by their token, and puts ``role`` and ``owner`` into ``scope["state"]``."""
 
     # The owner, a line of the token file and the client's address, tells who asks from others.
     # Without tokens, which is for loopback alone, everybody is an auditor.
 
-    def __init__(
-        self, app: ASGIApp, tokens: Tokens | None, public_paths: Iterable[str] = PUBLIC_PATHS
-    ) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, tokens: Tokens | None) -> None:
+        super().__init__(app)
         self._tokens = tokens
-        self._public_paths = frozenset(public_paths)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, or pass the request on with its role."""
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
-            return
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         holder, problem = self._holder(scope)
         if holder is None and self._is_public(scope):
             holder = Holder("applicant", 0)
@@ -150,7 +132,7 @@ class Access:
     def _is_public(self, scope: Scope) -> bool:
         path = scope["path"]
         reads = scope["method"] in ("GET", "HEAD")
-        return reads and (path in self._public_paths or path.startswith(_PUBLIC_FOLDER))
+        return reads and (path in _PUBLIC_PATHS or path.startswith(_PUBLIC_FOLDER))
 
 
 def _read(path: Path) -> dict[bytes, Holder]:

@@ -18,6 +18,7 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 )
+_POLICY_VIOLATION = 1008  # of a web socket
 _REPORT = re.compile(r"/explanations/[^/]+/report")
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -51,17 +52,31 @@ def header_values(headers: Headers, name: bytes) -> list[bytes]:
     return [value for key, value in headers if key.lower() == name]
 
 
-class SecurityHeaders:
-    """Adds security headers to every answer; what a route has set itself stays."""
+class Guard:
+    """What stands before an application: it answers a request, or passes it on."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and add headers to its answer."""
-        if scope["type"] != "http":
+        """Answer what is HTTP; close a web socket, of which the service has none."""
+        if scope["type"] == "http":
+            await self.answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+        else:
             await self._app(scope, receive, send)
-            return
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        raise NotImplementedError
+
+
+class SecurityHeaders(Guard):
+    """Adds security headers to every answer; what a route has set itself stays."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and add headers to its answer."""
         policy = REPORT_POLICY if _REPORT.fullmatch(scope["path"]) else PAGE_POLICY
         wanted = [(b"content-security-policy", policy.encode()), *_HEADERS]
 

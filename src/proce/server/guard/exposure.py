@@ -10,7 +10,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proce.errors import FileError
-from proce.server.guard.answers import header_values, refuse
+from proce.server.guard.answers import Guard, header_values, refuse
 
 _WRONG_HOST, _WRONG_ORIGIN = 400, 403
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -41,23 +41,20 @@ def require_safe_exposure(
             raise FileError(f"--allowed-host {name!r} has a star; write every name out.")
 
 
-class HostCheck:
+class HostCheck(Guard):
     """Refuses requests under a foreign name, and writes that a foreign page makes."""
 
     # A page of somebody else whose name is pointed at this machine (DNS rebinding) has that name in
     # the host header. Numeric addresses cannot be pointed elsewhere; they are taken where the
     # service listens beyond loopback.
     def __init__(self, app: ASGIApp, host: str, allowed_hosts: Iterable[str] = ()) -> None:
-        self._app = app
+        super().__init__(app)
         self._named = frozenset(map(_plain, allowed_hosts))
         self._known = self._named | {*_LOOPBACK_NAMES, _plain(host)}
         self._takes_numbers = not is_loopback(host)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 400 or 403, or pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         own = URL(scope=scope)
         if not await self._is_known(scope, receive, own):
             await refuse(

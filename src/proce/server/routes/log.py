@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from proce.server.routes.errors import errors
-from proce.server.routes.records import listed
+from proce.server.explainer_api.errors import RequestError
+from proce.server.routes.answers import answers, writes
+from proce.server.routes.explanations import Record, record_json
 from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere
-from proce.server.store import RecordFilter
-from proce.server.wire.answers import RecordList, Status
-from proce.server.wire.errors import WrongField
-from proce.server.wire.requests import MAX_ROW_ID
+from proce.server.routes.values import MAX_ROW_ID, Answer
+from proce.server.store import RecordFilter, Status
 
 _TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}
 
@@ -26,12 +25,14 @@ SinceHere = Annotated[
 UntilHere = Annotated[datetime | None, Query(description="Only those asked for before.")]
 
 
-@router.get(
-    "/explanations",
-    response_description="Some of the log, and how many fit.",
-    response_model=RecordList,
-    responses=errors(),
-)
+class RecordList(Answer):
+    """Some of the log, and how many records fit."""
+
+    total: int
+    records: list[Record]
+
+
+@router.get("/explanations", **answers("Some of the log, and how many fit.", RecordList))
 async def list_explanations(
     service: ServiceHere,
     view: ViewHere,
@@ -40,20 +41,18 @@ async def list_explanations(
     until: UntilHere = None,
     limit: Annotated[int, Query(ge=1, le=200, description="How many to return.")] = 50,
     offset: Annotated[int, Query(ge=0, le=MAX_ROW_ID, description="How many to skip.")] = 0,
-) -> Any:
+) -> Response:
     """Return the log, the latest first, without results and without the cells of rows."""
     page = await service.threads.read(
         service.store.records, _filter(status, since, until), limit=limit, offset=offset
     )
-    records = [_without_cells(listed(service, record, view)) for record in page.records]
+    records = [_without_cells(record_json(service, record, view)) for record in page.records]
     return JSONResponse({"total": page.total, "records": records})
 
 
 @router.get(
     "/explanations/export",
-    response_class=Response,
-    response_description="The log, the oldest first.",
-    responses={200: {"content": {kind: {} for kind in _TYPES.values()}}, **errors()},
+    **writes("The log, the oldest first.", media_types=_TYPES.values()),
 )
 async def export_explanations(
     service: AnyService,
@@ -65,11 +64,11 @@ async def export_explanations(
     status: StatusHere = None,
     since: SinceHere = None,
     until: UntilHere = None,
-) -> Any:
+) -> Response:
     """Return the whole log as a stream; for auditors."""
     if role != "auditor":
         raise HTTPException(403, "The log is exported by auditors; use such a token.")
-    pieces = service.store.export(form, _filter(status, since, until), "auditor")
+    pieces = service.store.export(form, _filter(status, since, until))
     headers = {"content-disposition": f'attachment; filename="explanations.{form}"'}
     stream: AsyncIterator[str] = service.threads.stream(pieces)
     return StreamingResponse(stream, media_type=_TYPES[form], headers=headers)
@@ -86,7 +85,7 @@ def _in_utc(field: str, time: datetime | None) -> datetime | None:
     try:
         return time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)
     except OverflowError:
-        raise WrongField(field, "this time lies outside the years 1 to 9999 of UTC") from None
+        raise RequestError(field, "this time lies outside the years 1 to 9999 of UTC") from None
 
 
 def _without_cells(record: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from proce.server.routes.errors import ALWAYS, WORDS
+from proce.server.routes.answers import ALWAYS, WORDS
 
 router = APIRouter(include_in_schema=False)
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Query, Request
+from fastapi import Depends, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from proce.schema.redaction import Redaction
-from proce.server.guard import Metrics
+from proce.server.guard import Metrics, Role
 from proce.server.jobs import Jobs
 from proce.server.store import Store, StoreThreads
 from proce.server.workers import Workers
-
-Role = Literal["applicant", "auditor"]
 
 _FORBIDDEN = 403
 
@@ -110,8 +109,24 @@ def view_of(
     return view
 
 
+class Explainer:
+    """The explainer of a service, asked in one view: what most routes are given."""
+
+    def __init__(
+        self,
+        service: Annotated[Service, Depends(ready_service_of)],
+        view: Annotated[Role, Depends(view_of)],
+    ) -> None:
+        self.service, self.view = service, view
+
+    async def ask(self, method: str, **arguments: Any) -> Response:
+        """Return what a method of `ExplainerApi` answers."""
+        return JSONResponse(await self.service.workers.ask(method, view=self.view, **arguments))
+
+
 AnyService = Annotated[Service, Depends(service_of)]
 ServiceHere = Annotated[Service, Depends(ready_service_of)]
 RoleHere = Annotated[Role, Depends(role_of)]
 OwnerHere = Annotated[str, Depends(owner_of)]
 ViewHere = Annotated[Role, Depends(view_of)]
+ExplainerHere = Annotated[Explainer, Depends()]

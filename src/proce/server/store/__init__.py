@@ -4,29 +4,17 @@
 # is never changed, only removed by the operator's retention. Everything here blocks; `StoreThreads`
 # is the one place that calls it for an event loop.
 
-from proce.server.store.record import (
-    ENDED,
-    UNFINISHED,
-    Page,
-    Record,
-    RecordFilter,
-    SavedView,
-    Status,
-)
-from proce.server.store.retention import Retention
+from proce.server.store.record import INTERRUPTED, Record, RecordFilter, Retention, Status
 from proce.server.store.store import Store
-from proce.server.store.threads import StoreThreads, keep_within
+from proce.server.store.threads import StoreThreads, apply_retention
 
 __all__ = [
-    "ENDED",
-    "UNFINISHED",
-    "Page",
+    "INTERRUPTED",
     "Record",
     "RecordFilter",
     "Retention",
-    "SavedView",
     "Status",
     "Store",
     "StoreThreads",
-    "keep_within",
+    "apply_retention",
 ]

@@ -1,4 +1,4 @@
-"""An open database: connections, transactions, and the claim that one service has on it."""
+"""An open database: connections, transactions, the claim of a service on it, faults in words."""
 
 # SQLite keeps a write-ahead log, so that readers never wait. Its writes go one after the other. A
 # transaction that ends a record is synced to the disk before it counts as written, which costs
@@ -7,6 +7,7 @@
 
 import fcntl
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,11 +16,11 @@ from queue import Empty, Queue
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from proce.errors import StoreError
 from proce.server.store.address import Address
-from proce.server.store.faults import in_words
 
 PATIENCE_SECONDS = 10.0  # for a lock, a connection or an answer
 _N_CONNECTIONS = 6  # the threads that use the store, and the claim
@@ -27,6 +28,32 @@ _CLAIM = 0x70726F6365  # PostgreSQL's advisory lock of the service that uses a d
 _CLAIM_WAITS_SECONDS = (0.0, 0.1, 0.2, 0.4, 0.8)  # before each try to take that lock
 _FREED_PAGES = 4096  # given back to the disk at a time: 16 MB
 _T = TypeVar("_T")
+
+# Words of SQLite's messages, in the order in which they are looked for.
+_OF_FILES = (
+    ("locked", "another program has locked it. Close that program, or copy the file elsewhere."),
+    ("readonly", "it is read-only. Make the file and its folder writable for this user."),
+    (
+        "unable to open",
+        "the file cannot be opened. Its folder must exist and be writable for this user.",
+    ),
+    ("full", "the disk is full. Free some space; retention can be set to keep fewer records."),
+    ("disk i/o", "the disk could not be read or written. Check the disk and its free space."),
+    ("not a database", "the file is not a SQLite database. Name another file, or move this away."),
+    ("malformed", "the file is damaged. Restore a copy, or move it away to begin a new one."),
+)
+# SQLSTATE codes of PostgreSQL.
+_OF_SERVERS = {
+    "28P01": "the server refused the password. Check it (or PGPASSWORD).",
+    "28000": "the server refused this user. Check the user and the server's pg_hba.conf.",
+    "3D000": "there is no such database on the server. Create it first.",
+    "42501": "this user has no right to do that. Grant CREATE on the schema and the tables.",
+    "25006": "the server is read-only. Name the primary server.",
+    "53100": "the server's disk is full. Free some space there.",
+    "53300": "the server has no free connection. Raise its max_connections.",
+    "57P01": "the server is shutting down. Try again when it runs.",
+    "57P03": "the server is starting up. Try again in a moment.",
+}
 
 
 class Database:
@@ -39,7 +66,7 @@ class Database:
         self._claim: int | Connection | None = None
         self._is_claimed = False  # by this service, even if its connection has ended
         self._claiming = threading.Lock()
-        with in_words(address.shown):
+        with _in_words(address.shown):
             _make_private(address)
             self._engine = self._connect()
 
@@ -72,14 +99,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection to read with."""
-        with in_words(self.address.shown), self._checked_out() as connection:
+        with _in_words(self.address.shown), self._checked_out() as connection:
             yield connection
 
     @contextmanager
     def writing(self, *, durable: bool = False) -> Iterator[Connection]:
         """Give a connection in a transaction that is committed in the end."""
         turn = self._writer if self.address.file else nullcontext()
-        with in_words(self.address.shown), turn, self._checked_out() as connection:
+        with _in_words(self.address.shown), turn, self._checked_out() as connection:
             connection = connection.execution_options(proce_write="FULL" if durable else "NORMAL")
             with connection.begin():
                 yield connection
@@ -88,7 +115,7 @@ class Database:
         """Give some freed pages of a SQLite file back to the disk; return whether more are left."""
         # The connection is used without SQLAlchemy: the statements stand outside transactions, and
         # only a script is run to its end, where each step gives back one page.
-        with in_words(self.address.shown), self._writer, self._engine.connect() as connection:
+        with _in_words(self.address.shown), self._writer, self._engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
             (n_before,) = raw.execute("PRAGMA freelist_count").fetchone()
             raw.executescript(
@@ -102,7 +129,7 @@ class Database:
         """Make this service the one that runs explanations with this database."""
         if self._claim is not None:
             return
-        with in_words(self.address.shown):
+        with _in_words(self.address.shown):
             claim = self._claim_file() if self.address.file else self._claim_server()
         if claim is None:
             raise StoreError(
@@ -130,7 +157,7 @@ class Database:
         """Give up the claim and close all connections."""
         claim, self._claim = self._claim, None
         if isinstance(claim, Connection):
-            with in_words(self.address.shown):
+            with _in_words(self.address.shown):
                 _give_up(claim)
         elif claim is not None:
             os.close(claim)
@@ -230,3 +257,44 @@ def _begin_in_file(connection: Connection) -> None:
         return
     connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def _in_words(shown: str) -> Iterator[None]:
+    """Turn what goes wrong inside into a `StoreError` that names the database."""
+    try:
+        yield
+    except NoFreeConnection:
+        raise StoreError(
+            f"database {shown}: no connection became free in time. It is overloaded; try again."
+        ) from None
+    except DBAPIError as error:
+        raise StoreError(f"database {shown}: {_reason(error)}") from None
+    except OSError as error:
+        raise StoreError(f"database {shown}: {_network(error.strerror)}") from None
+    except SQLAlchemyError as error:
+        raise StoreError(f"database {shown}: {type(error).__name__} while it was used.") from None
+
+
+def _reason(error: DBAPIError) -> str:
+    """Return why the driver refused, as far as that is known, and what to do."""
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        text = str(cause).lower()
+        for words, reason in _OF_FILES:
+            if words in text:
+                return reason
+        return f"SQLite says {cause}."
+    details = cause.args[0] if cause is not None and cause.args else ""
+    if not isinstance(details, dict):
+        return _network(None)
+    code = details.get("C", "")
+    return _OF_SERVERS.get(code, f"the server refused with code {code}.")
+
+
+def _network(detail: str | None) -> str:
+    because = f" ({detail})" if detail else ""
+    return (
+        f"the server cannot be reached or does not answer{because}. Check that it runs, its host"
+        " and its port."
+    )

@@ -9,12 +9,10 @@ from sqlalchemy import Row, func, select
 
 from proce.files import plain_cell
 from proce.server.store.database import Database
-from proce.server.store.reading import as_record, conditions_of
 from proce.server.store.record import Record, RecordFilter, time_text, to_text
-from proce.server.store.tables import EXPLANATIONS, RESULTS
+from proce.server.store.tables import EXPLANATIONS, RESULTS, as_record, conditions_of
 
 ExportFormat = Literal["jsonl", "csv"]
-View = Literal["applicant", "auditor"]
 
 _BATCH = 200  # records read at a time
 _MAX_CHARACTERS = 4_000_000  # of records that are in memory at a time; a longer one comes alone
@@ -24,10 +22,8 @@ _CSV_COLUMNS = (
 )
 
 
-def export(
-    database: Database, form: ExportFormat, which: RecordFilter, view: View
-) -> Iterator[str]:
-    """Write the chosen records, the oldest first; see `Store.export`."""
+def export(database: Database, form: ExportFormat, which: RecordFilter) -> Iterator[str]:
+    """Write the chosen records, the oldest first, with the results that an auditor sees."""
     if form == "csv":
         yield _csv_line(_CSV_COLUMNS)
     last = 0
@@ -37,7 +33,7 @@ def export(
             if form == "csv":
                 yield "".join(_csv_line(_csv_cells(as_record(row))) for row in rows)
             else:
-                yield _json_lines(database, rows, view)
+                yield _json_lines(database, rows)
         last = sizes[-1][0]
 
 
@@ -80,11 +76,10 @@ def _rows(database: Database, numbers: list[int]) -> Sequence[Row[Any]]:
         return connection.execute(chosen.order_by(EXPLANATIONS.c.number)).all()
 
 
-def _json_lines(database: Database, group: Sequence[Row[Any]], view: View) -> str:
-    views = ("applicant",) if view == "applicant" else ("applicant", "auditor")
+def _json_lines(database: Database, group: Sequence[Row[Any]]) -> str:
     chosen = (
         select(RESULTS.c.number, RESULTS.c.text)
-        .where(RESULTS.c.number.in_([row.number for row in group]), RESULTS.c.view.in_(views))
+        .where(RESULTS.c.number.in_([row.number for row in group]))
         .order_by(RESULTS.c.view)  # the auditor's replaces the applicant's
     )
     with database.reading() as connection:

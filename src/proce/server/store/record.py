@@ -1,4 +1,4 @@
-"""What the store gives back, and JSON and text as every database takes them."""
+"""What the store takes and gives back, and JSON and text as every database takes them."""
 
 import json
 from collections.abc import Mapping
@@ -6,12 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
+from proce.errors import StoreError
 from proce.schema.redaction import Redaction
 
 Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 UNFINISHED: tuple[Status, ...] = ("queued", "running")
+_MAX_BRIEF_FIELD = 1_000  # characters of JSON
+_MAX_WORDS = 10_000
+_MAX_DAYS = 36_500
 _WITHHELD_ERROR = "the explanation failed. An auditor's view of this record says why."
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled", "interrupted")
+INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
 
 
 @dataclass(frozen=True)
@@ -72,10 +77,26 @@ class RecordFilter:
     status: Status | None = None
     since: datetime | None = None
     until: datetime | None = None
-    role: str | None = None  # who asked
 
 
 ALL_RECORDS = RecordFilter()
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What is kept. Records that have not ended are always kept."""
+
+    days: float | None = None
+    records: int | None = None  # at most so many ended records are kept, the newest; None keeps all
+    views: int = 100_000  # at most so many saved views are kept, the newest
+
+    def __post_init__(self) -> None:
+        if self.days is not None and not 0 < self.days <= _MAX_DAYS:
+            raise StoreError(f"retention of {self.days} days: expected more than 0, at most 36500.")
+        if self.records is not None and self.records < 1:
+            raise StoreError(f"retention of {self.records} records: expected at least 1.")
+        if self.views < 1:
+            raise StoreError(f"retention of {self.views} views: expected at least 1.")
 
 
 @dataclass(frozen=True)
@@ -91,10 +112,6 @@ def time_text(time: datetime | None) -> str | None:
     if time is None:
         return None
     return time.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
-
-
-_MAX_BRIEF_FIELD = 1_000  # characters of JSON
-_MAX_WORDS = 10_000
 
 
 def to_text(value: Any) -> str:

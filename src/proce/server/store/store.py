@@ -3,23 +3,37 @@
 import json
 import secrets
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.sql import ColumnElement
 
 from proce import __version__
 from proce.server.store.address import Address
 from proce.server.store.database import PATIENCE_SECONDS, Database
 from proce.server.store.export import ExportFormat, export
-from proce.server.store.reading import page_of, record_of, result_of
 from proce.server.store.record import (
     ALL_RECORDS,
+    ENDED,
+    INTERRUPTED,
     UNFINISHED,
     Page,
     Record,
     RecordFilter,
+    Retention,
     SavedView,
     Status,
     brief,
@@ -27,10 +41,18 @@ from proce.server.store.record import (
     plain_json,
     to_text,
 )
-from proce.server.store.retention import Retention, remove_batch
-from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS, bring_up_to_date
+from proce.server.store.tables import (
+    COLUMNS,
+    EXPLANATIONS,
+    LISTED_COLUMNS,
+    RESULTS,
+    VIEWS,
+    as_record,
+    bring_up_to_date,
+    conditions_of,
+)
 
-_INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
+_BATCH = 200  # records or views that are removed in one transaction
 
 
 class Store:
@@ -62,11 +84,6 @@ class Store:
         """Close all connections."""
         self._database.close()
 
-    def check(self) -> None:
-        """Ask the database for a sign of life."""
-        with self._database.reading() as connection:
-            connection.execute(text("SELECT 1"))
-
     def interrupt_unfinished(self) -> int:
         """Claim the database for this service; mark what the one before left unfinished."""
         self._database.claim()
@@ -74,7 +91,7 @@ class Store:
             marked = connection.execute(
                 update(EXPLANATIONS)
                 .where(EXPLANATIONS.c.status.in_(UNFINISHED))
-                .values(status="interrupted", finished=datetime.now(UTC), error=_INTERRUPTED)
+                .values(status="interrupted", finished=datetime.now(UTC), error=INTERRUPTED)
             )
             return marked.rowcount
 
@@ -148,13 +165,25 @@ class Store:
 
     def record(self, id: str) -> Record | None:
         """Return the record of an id, or None."""
+        chosen = select(*COLUMNS).where(EXPLANATIONS.c.id == id)
         with self._database.reading() as connection:
-            return record_of(connection, id)
+            row = connection.execute(chosen).one_or_none()
+        return None if row is None else as_record(row)
 
     def result(self, id: str, view: Literal["applicant", "auditor"]) -> str | None:
         """Return the JSON text of a result as a view may see it, or None where there is none."""
+        # The auditor's is kept only where it differs from the applicant's; an applicant never gets
+        # the auditor's.
+        views = ("applicant",) if view == "applicant" else ("applicant", "auditor")
+        chosen = (
+            select(RESULTS.c.text)
+            .join(EXPLANATIONS, EXPLANATIONS.c.number == RESULTS.c.number)
+            .where(EXPLANATIONS.c.id == id, RESULTS.c.view.in_(views))
+            .order_by(RESULTS.c.view.desc())  # auditor before applicant
+            .limit(1)
+        )
         with self._database.reading() as connection:
-            return result_of(connection, id, view)
+            return connection.execute(chosen).scalar_one_or_none()
 
     def records(
         self, which: RecordFilter = ALL_RECORDS, *, limit: int = 50, offset: int = 0
@@ -162,24 +191,18 @@ class Store:
         """Return a part of the log, the newest first, without results."""
         # Fields of a request that are longer than 1,000 characters, such as many rows, are left
         # out: a page of the log stays small whatever was asked for.
+        conditions = conditions_of(which)
+        counted = select(func.count()).select_from(EXPLANATIONS).where(*conditions)
+        chosen: Select[Any] = select(*LISTED_COLUMNS).where(*conditions)
+        newest = chosen.order_by(EXPLANATIONS.c.number.desc()).limit(limit).offset(offset)
         with self._database.reading() as connection:
-            return page_of(connection, which, limit, offset)
+            total = connection.scalar(counted) or 0
+            return Page(total, [as_record(row) for row in connection.execute(newest)])
 
-    def counts(self) -> dict[Status, int]:
-        """Return how many records there are of each status."""
-        counted = select(EXPLANATIONS.c.status, func.count()).group_by(EXPLANATIONS.c.status)
-        with self._database.reading() as connection:
-            return {row[0]: row[1] for row in connection.execute(counted)}
-
-    def export(
-        self,
-        form: ExportFormat,
-        which: RecordFilter = ALL_RECORDS,
-        view: Literal["applicant", "auditor"] = "auditor",
-    ) -> Iterator[str]:
+    def export(self, form: ExportFormat, which: RecordFilter = ALL_RECORDS) -> Iterator[str]:
         """Write the log as text, piece by piece, the oldest first."""
         # Memory does not grow with the log, and no transaction stays open between pieces.
-        return export(self._database, form, which, view)
+        return export(self._database, form, which)
 
     def save_view(self, state: Mapping[str, Any], role: str) -> str:
         """Keep a state of the page; return the id of its link."""
@@ -199,7 +222,18 @@ class Store:
     def remove_batch(self, retention: Retention) -> int:
         """Remove some of what is beyond retention; return how much, zero when nothing is left."""
         with self._database.writing() as connection:
-            return remove_batch(connection, retention, datetime.now(UTC))
+            now = datetime.now(UTC)
+            ended = EXPLANATIONS.c.status.in_(ENDED)
+            records = _beyond(
+                connection, EXPLANATIONS, ended, retention.days, retention.records, now
+            )
+            views = _beyond(connection, VIEWS, true(), retention.days, retention.views, now)
+            if records:
+                connection.execute(delete(RESULTS).where(RESULTS.c.number.in_(records)))
+                connection.execute(delete(EXPLANATIONS).where(EXPLANATIONS.c.number.in_(records)))
+            if views:
+                connection.execute(delete(VIEWS).where(VIEWS.c.number.in_(views)))
+            return len(records) + len(views)
 
     def give_back_space(self) -> bool:
         """Give some freed pages of a SQLite file back to the disk; return whether more are left."""
@@ -215,3 +249,26 @@ def _ending(id: str, status: Status, started: datetime | None = None) -> Any:
         .where(EXPLANATIONS.c.id == id, EXPLANATIONS.c.status.in_(UNFINISHED))
         .values(status=status, finished=datetime.now(UTC), started=begun)
     )
+
+
+def _beyond(
+    connection: Connection,
+    table: Table,
+    removable: ColumnElement[bool],
+    days: float | None,
+    at_most: int | None,
+    now: datetime,
+) -> list[Any]:
+    """Return the numbers of the oldest lines that are too old or too many."""
+    reasons: list[ColumnElement[bool]] = []
+    if days is not None:
+        reasons.append(table.c.created < now - timedelta(days=days))
+    if at_most is not None:
+        newest = select(table.c.number).where(removable).order_by(table.c.number.desc())
+        surplus = connection.scalar(newest.offset(at_most).limit(1))
+        if surplus is not None:
+            reasons.append(table.c.number <= surplus)
+    if not reasons:
+        return []
+    chosen = select(table.c.number).where(removable, or_(*reasons)).order_by(table.c.number)
+    return list(connection.scalars(chosen.limit(_BATCH)))

@@ -1,12 +1,14 @@
-"""The tables, the same in SQLite and in PostgreSQL, and the format that they are in."""
+"""The tables, the same in SQLite and in PostgreSQL: their format, and what a row of them says."""
 
 # Results stand in a table of their own, so that the log is listed without touching them.
 
 # To change the tables, raise `CURRENT` and add to `STEPS` the function that turns the format before
 # into the new one. It runs in the transaction that opens the database.
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -17,6 +19,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Row,
     String,
     Table,
     Text,
@@ -27,8 +30,10 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.sql import ColumnElement
 
 from proce.errors import StoreError
+from proce.server.store.record import Record, RecordFilter
 
 METADATA = MetaData()
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only plain integers
@@ -101,6 +106,13 @@ VIEWS = Table(
 )
 
 
+COLUMNS = [column for column in EXPLANATIONS.c if column.name not in ("number", "brief")]
+LISTED_COLUMNS = [
+    EXPLANATIONS.c.brief.label("request") if column.name == "request" else column
+    for column in COLUMNS
+]
+_JSON_COLUMNS = ("request", "summary", "provenance")
+
 CURRENT = 1
 STEPS: Mapping[int, Callable[[Connection], None]] = {}  # from this format to the next one
 _MAKING = 0x70726F6366  # PostgreSQL's advisory lock while tables are made or changed
@@ -142,3 +154,24 @@ def bring_up_to_date(
         steps[older](connection)
     if version < current:
         connection.execute(update(FORMAT).values(version=current))
+
+
+def conditions_of(which: RecordFilter) -> list[ColumnElement[bool]]:
+    """Return the conditions that a filter puts on records."""
+    table = EXPLANATIONS.c
+    conditions: list[ColumnElement[bool]] = []
+    if which.status is not None:
+        conditions.append(table.status == which.status)
+    if which.since is not None:
+        conditions.append(table.created >= which.since)
+    if which.until is not None:
+        conditions.append(table.created < which.until)
+    return conditions
+
+
+def as_record(row: Row[Any]) -> Record:
+    """Return the record that a row of the table holds."""
+    values = {column.name: getattr(row, column.name) for column in COLUMNS}
+    for name in _JSON_COLUMNS:
+        values[name] = None if values[name] is None else json.loads(values[name])
+    return Record(**values)

@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from proce.errors import StoreError
-from proce.server.store.retention import Retention
+from proce.server.store.record import Retention
 from proce.server.store.store import Store
 
 _P = ParamSpec("_P")
@@ -48,17 +47,6 @@ class StoreThreads:
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
 
-    def __enter__(self) -> "StoreThreads":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     @staticmethod
     async def _run(executor: ThreadPoolExecutor, call: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(executor, call)
@@ -67,7 +55,7 @@ class StoreThreads:
 _log = logging.getLogger(__name__)
 
 
-async def keep_within(
+async def apply_retention(
     store: Store, threads: StoreThreads, retention: Retention, every_seconds: float = 3600
 ) -> None:
     """Remove what is beyond retention now and every so often, until cancelled."""

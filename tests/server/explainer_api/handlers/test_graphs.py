@@ -9,7 +9,8 @@ import pytest
 from proce import CausalGraph, ProCE
 from proce.causal.graphs.dag import Origin
 from proce.methods.fitting.fitted import RowsLeftOut
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 from ....worlds import STUDY_GRAPH, TINY, modest, students
 
@@ -110,7 +111,7 @@ def test_an_edited_graph_is_marked_and_told_as_given_by_a_person(study: Explaine
         "This describes what the model says at these values; it is not a promise. The causal graph"
         " was edited by a person for this question, not learned."
     ]
-    assert "edited by a person for this question" in study.report(document, request)
+    assert "edited by a person for this question" in study.report(document)
     same = {**request, "graph": {"edges": [list(edge) for edge in STUDY_GRAPH.edges]}}
     unchanged = study.explain(same)["results"]["auditor"]
     assert not study.ways(unchanged, same)["graph"]["edited"]
@@ -143,7 +144,12 @@ def test_without_the_training_rows_no_graph_can_be_edited(study: ExplainerApi) -
     bare = ExplainerApi(study._graphs.explainer._sharing(left_out))
     assert not bare.graph()["can_edit"]
     with pytest.raises(RequestError, match="saved without the rows") as caught:
-        bare.check({"rows": [], "graph": {"edges": [["study", "skill"]]}})
+        bare.check(
+            {
+                "rows": [{"study": 5.0, "skill": 5.0, "pay": 10.0}],
+                "graph": {"edges": [["study", "skill"]]},
+            }
+        )
     assert caught.value.field == "graph"
     assert not bare.check_graph(edges=[["study", "skill"]])["ok"]
 

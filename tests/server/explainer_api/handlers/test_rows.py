@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from proce.errors import FileError, SchemaError
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.handlers import rows as file_rows
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 
 
 @pytest.fixture(scope="module")
@@ -78,5 +79,7 @@ def test_a_wrong_cell_is_named(loan_api: ExplainerApi, values: dict[str, Any]) -
         loan_api.parse_row(line(wrong.values(), ","))
     with pytest.raises(RequestError, match="'age' is a number; got 'old'"):
         loan_api.parse_row(line({**values, "age": "old"}.values(), ","))
+    with pytest.raises(RequestError, match="'age' is a number; got '４１'"):
+        loan_api.parse_row(line({**values, "age": "４１"}.values(), ","))
     with pytest.raises(RequestError, match="the line has 10 cells, where the header has 11"):
         loan_api.parse_row(line(values, ",") + line(list(values.values())[:-1], ","))

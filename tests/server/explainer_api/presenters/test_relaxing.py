@@ -9,8 +9,8 @@ import pytest
 
 from proce import Explanations, ProCE
 from proce.explanation import Blocker
-from proce.server.explainer_api import ExplainerApi
-from proce.server.explainer_api.presenters.relaxing import patch_of
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.presenters.ways import patch_of
 
 from ....worlds import SCHEMA, TINY, bank, one, people
 

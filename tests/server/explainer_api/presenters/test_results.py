@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.lru_cache import LruCache
 
 
@@ -73,22 +74,22 @@ def test_groups_by_what_is_no_feature_are_refused(
 def test_csv_has_every_counterfactual_with_its_id(
     loan_api: ExplainerApi, asked: dict[str, Any], document: str
 ) -> None:
-    lines = list(csv.DictReader(io.StringIO(loan_api.csv(document, asked))))
+    lines = list(csv.DictReader(io.StringIO(loan_api.csv(document))))
     ways = [loan_api.ways(document, asked, row)["ways"] for row in range(5)]
     assert len(lines) == sum(map(len, ways))
     assert list(lines[0])[:3] == ["customer", "row", "rank"]
     assert lines[0]["customer"] == f"C{asked['row_ids'][0]}"
     assert "sex" not in lines[0]
-    assert "sex" in next(csv.DictReader(io.StringIO(loan_api.csv(document, asked, "auditor"))))
+    assert "sex" in next(csv.DictReader(io.StringIO(loan_api.csv(document, "auditor"))))
 
 
 def test_no_cell_of_csv_is_a_formula(
     loan_api: ExplainerApi, asked: dict[str, Any], document: str
 ) -> None:
-    job = next(csv.DictReader(io.StringIO(loan_api.csv(document, asked))))["job"]
+    job = next(csv.DictReader(io.StringIO(loan_api.csv(document))))["job"]
     record = document.replace(f'"C{asked["row_ids"][0]}"', '"=HYPERLINK(1)"')
     record = record.replace('"customer"', '"@customer"').replace(f'"{job}"', '"-2+3"')
-    first = next(csv.DictReader(io.StringIO(loan_api.csv(record, asked))))
+    first = next(csv.DictReader(io.StringIO(loan_api.csv(record))))
     assert first["'@customer"] == "'=HYPERLINK(1)"
     assert first["job"] == "'-2+3"
     assert first["row"] == "0"
@@ -97,25 +98,25 @@ def test_no_cell_of_csv_is_a_formula(
 def test_a_letter_is_a_draft_about_one_row_or_all(
     loan_api: ExplainerApi, asked: dict[str, Any], document: str
 ) -> None:
-    one = loan_api.letter(document, asked, row=0)
+    one = loan_api.letter(document, row=0)
     assert one.startswith(
         "Draft: a variant that the model decides otherwise is not by itself a legal reason."
     )
-    every = loan_api.letter(document, asked)
+    every = loan_api.letter(document)
     assert one in every
     assert every.count("Draft: ") == 5
     assert every.startswith(f"C{asked['row_ids'][0]}\n\n")
     with pytest.raises(RequestError, match="there is no row 5"):
-        loan_api.letter(document, asked, row=5)
+        loan_api.letter(document, row=5)
 
 
 def test_a_report_is_drawn_once(
     loan_api: ExplainerApi, asked: dict[str, Any], document: str
 ) -> None:
-    page = loan_api.report(document, asked)
+    page = loan_api.report(document)
     assert page.count("<article") == 5
     assert "<h2>All rows</h2>" in page
-    assert loan_api.report(document, asked) is page
+    assert loan_api.report(document) is page
 
 
 def test_only_the_last_few_are_kept() -> None:

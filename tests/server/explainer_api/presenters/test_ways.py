@@ -13,7 +13,8 @@ from proce.explanation.record.counterfactuals import Change
 from proce.explanation.row_view import change_view, front_of, row_view
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Codec, Schema
-from proce.server.explainer_api import ExplainerApi, RequestError
+from proce.server.explainer_api.api import ExplainerApi
+from proce.server.explainer_api.errors import RequestError
 from proce.server.explainer_api.presenters.results import Results
 from proce.server.explainer_api.presenters.ways import changes_in_order
 

@@ -18,7 +18,6 @@ from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.handlers.role_view import RoleView
 from proce.server.explainer_api.lru_cache import LruCache
 
-MAX_EDGES = 10_000  # that are read of a request
 _MAX_KEPT = 4  # edited graphs
 _WITHOUT_ROWS = (
     "the explainer was saved without the rows that equations are fitted on, so its graph cannot be"
@@ -49,12 +48,12 @@ class Graphs:
         shown = set(role.names)
         return () if self.own is None else tuple(e for e in self.own.edges if shown.issuperset(e))
 
-    def read(self, graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> CausalGraph:
+    def read(self, graph: Mapping[str, Any], role: RoleView) -> CausalGraph:
         """Return the graph over all features that a request asks for, or say what is wrong."""
-        edges = edges_of(graph, role, field)
+        edges = edges_of(graph, role)
         if not self.can_edit:
-            raise RequestError(field, _WITHOUT_ROWS)
-        return self._whole(edges, role, field)
+            raise RequestError("graph", _WITHOUT_ROWS)
+        return self._whole(edges, role)
 
     def check(self, graph: Mapping[str, Any], role: RoleView) -> dict[str, Any]:
         """Return whether a graph can be used, and its canonical form, or what is wrong with it."""
@@ -82,7 +81,7 @@ class Graphs:
         causal = self.explainer.causal
         return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
 
-    def _whole(self, edges: Sequence[Edge], role: RoleView, field: str) -> CausalGraph:
+    def _whole(self, edges: Sequence[Edge], role: RoleView) -> CausalGraph:
         """Return the edges that a view shows together with those that it does not."""
         names, own, shown = role.whole.schema.names, self.own, set(role.names)
         hidden = [] if own is None else [e for e in own.edges if not shown.issuperset(e)]
@@ -91,22 +90,19 @@ class Graphs:
         try:
             return CausalGraph([*edges, *hidden], names, confidence, origin)
         except GraphError as error:
-            if role.tells(str(error)):
-                raise RequestError(field, str(error)) from None
+            if not role.redaction.in_text(str(error)):
+                raise RequestError("graph", str(error)) from None
         raise RequestError(
-            field,
+            "graph",
             "together with arrows that this view does not show the graph has a cycle. Remove one of"
             " the arrows that you added.",
         )
 
 
-def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> tuple[Edge, ...]:
+def edges_of(graph: Mapping[str, Any], role: RoleView) -> tuple[Edge, ...]:
     """Return the edges that a request gives, in the order of the features, or say what is wrong."""
-    graph = {name: value for name, value in graph.items() if value is not None}
-    if set(graph) - {"dagitty", "edges"} or len(graph) != 1:
-        raise RequestError(field, 'expected {"dagitty": text} or {"edges": [[cause, effect], …]}.')
-    if "dagitty" in graph:
-        field = f"{field}.dagitty"
+    if graph.get("dagitty") is not None:
+        field = "graph.dagitty"
         n_pairs = len(role.names) * (len(role.names) - 1)
         read = _read(lambda: read_dagitty(graph["dagitty"], n_pairs), field)
         nodes, edges = read.nodes, read.edges
@@ -115,8 +111,8 @@ def edges_of(graph: Mapping[str, Any], role: RoleView, field: str = "graph") -> 
             message = f"{brief(one)} -- {brief(other)} has no direction; write one as -> or <-."
             raise RequestError(field, message)
     else:
-        field = f"{field}.edges"
-        edges = _pairs(graph["edges"], field)
+        field = "graph.edges"
+        edges = tuple(dict.fromkeys((cause, effect) for cause, effect in graph["edges"]))
         nodes = tuple(dict.fromkeys(name for edge in edges for name in edge))
     for name in nodes:
         if name not in role.codec.schema:
@@ -138,24 +134,9 @@ def dagitty_of(edges: Sequence[Edge], names: Sequence[str]) -> str:
         return ""
 
 
-def _pairs(edges: Any, field: str) -> tuple[Edge, ...]:
-    if not isinstance(edges, list) or len(edges) > MAX_EDGES:
-        raise RequestError(field, f"expected a list of at most {MAX_EDGES:,} [cause, effect].")
-    pairs: list[Edge] = []
-    for number, edge in enumerate(edges):
-        match edge:
-            case [str(cause), str(effect)]:
-                pairs.append((cause, effect))
-            case _:
-                raise RequestError(f"{field}[{number}]", "expected a pair of names.")
-    return tuple(dict.fromkeys(pairs))
-
-
 def _read(make: Callable[[], Dag], field: str) -> Dag:
     """Return a graph; what is wrong with it is told of a field, with the place in the text."""
     try:
         return make()
     except GraphError as error:
-        wrong = RequestError(field, str(error))
-        wrong.position = error.position
-        raise wrong from None
+        raise RequestError(field, str(error), error.position) from None

@@ -1,14 +1,14 @@
 """What somebody may see of an explainer: an applicant no protected feature, an auditor all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import ModelError, ProceError, RuleError
-from proce.explanation.record.view import View, check_view, codec_for_applicant
+from proce.explanation.record.view import View, codec_for_applicant
 from proce.explanation.words.cells import plain_column
 from proce.schema import Codec, Feature, Level, Redaction
 from proce.server.explainer_api.errors import RequestError, brief, listed, near
@@ -23,15 +23,13 @@ _OTHER = "this cannot be asked of this explainer; an auditor can see why."
 class RoleView:
     """The features that a view shows, and what may not be told in it."""
 
-    view: View  # who looks
     whole: Codec  # all features, and those that the view shows
     codec: Codec
 
     @classmethod
     def of(cls, codec: Codec, view: View) -> "RoleView":
         """Return what a view shows of the features of a codec."""
-        check_view(view)
-        return cls(view, codec, codec if view == "auditor" else codec_for_applicant(codec))
+        return cls(codec, codec if view == "auditor" else codec_for_applicant(codec))
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -54,7 +52,8 @@ class RoleView:
         return TypedColumns.of(self.codec).integers & frozenset(self.names)
 
     @cached_property
-    def _redaction(self) -> Redaction:
+    def redaction(self) -> Redaction:
+        """What names a feature that the view does not show."""
         return Redaction.of(self.whole.schema) if self.n_withheld else Redaction({})
 
     def attempt(self, field: str, call: Callable[[], Value]) -> Value:
@@ -68,7 +67,7 @@ class RoleView:
         except ProceError as error:
             is_rule, is_model = isinstance(error, RuleError), isinstance(error, ModelError)
             message = str(error)
-            if (is_model and self.n_withheld) or not self.tells(message):
+            if (is_model and self.n_withheld) or self.redaction.in_text(message):
                 message = _RULE if is_rule else _MODEL if is_model else _OTHER
             raise RequestError("rules" if is_rule else field, message) from None
 
@@ -81,22 +80,6 @@ class RoleView:
                 + near(name, self.names),
             )
         return self.codec.schema[name]
-
-    def tells(self, text: str) -> bool:
-        """Whether a text speaks of no feature that the view does not show."""
-        return not self._redaction.in_text(text)
-
-    def tells_rule(self, text: str) -> bool:
-        """Whether a rule reads no feature that the view does not show."""
-        return not self._redaction.in_rule(text)
-
-    def tellable(self, texts: Sequence[str]) -> list[str]:
-        """Return the sentences and rules that may be told."""
-        return self._redaction.rules(texts)
-
-    def options(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request without what the view does not show."""
-        return self._redaction.options(request)
 
     def values(self, raw: Array) -> list[dict[str, Level | None]]:
         """Return rows ``(n, f)`` in raw units and level codes as plain values by feature."""

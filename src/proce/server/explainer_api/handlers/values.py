@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
+from proce.batch.reading.csv_dialect import separator_of
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_words
 from proce.schema import Codec, Continuous, Feature, Level
@@ -20,15 +21,13 @@ from proce.schema.frames.cells import (
     MISSING_LEVEL,
     is_missing_text,
     is_number_text,
-    text_level_codes,
+    level_named,
 )
 from proce.server.explainer_api.errors import RequestError, brief, listed, near
 from proce.server.explainer_api.handlers.role_view import RoleView
 
 _MAX_SPANS = 1e6  # how far a number may be from those of the training rows, in widths of their bulk
 MAX_PASTED = 100_000
-_HOT = ("1", "1.0", "true", "True")
-_SEPARATORS = ("\t", ";", ",", "|")
 
 
 def cell(role: RoleView, feature: Feature, value: Any, field: str) -> float:
@@ -84,10 +83,7 @@ def _number(role: RoleView, feature: Continuous, value: Any, field: str) -> floa
     name = brief(feature.name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(field, f"{name} is a number; got {brief(value)}.")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = float(value)
     if not math.isfinite(number):
         raise RequestError(field, f"{name} is {brief(value)}; expected a finite number.")
     codec, is_whole = role.codec, feature.name in role.whole_numbers
@@ -161,20 +157,16 @@ def class_at(value: Any, classes: Sequence[Level], field: str) -> int:
     return position
 
 
-def class_named(value: Any, classes: Sequence[Level], field: str) -> int:
-    """Return the position of a class that is given as its value, or as it is written in text."""
+def class_named(
+    value: Any, classes: Sequence[Level], field: str, labels: Mapping[Level, str] | None = None
+) -> int:
+    """Return the position of a class that is given as its value, in text or by its words."""
     position = find_level(classes, value)
     if position is None and isinstance(value, str):
-        written = [text_of(label) for label in classes]
-        position = written.index(value) if value in written else None
+        position = level_named(value, classes, labels)
     if position is None:
         raise _unknown(value, classes, field)
     return position
-
-
-def wanted_class(target: Any, classes: Sequence[Level]) -> Level | None:
-    """Return the class that people want, which is given as for :func:`class_named`."""
-    return None if target is None else classes[class_named(target, classes, "the wanted class")]
 
 
 def text_of(label: Level) -> str:
@@ -218,32 +210,32 @@ def parse_row(text: str, role: RoleView) -> dict[str, Any]:
 
 def _pasted_value(feature: Feature, texts: list[str]) -> Level | None:
     """Return what the cells of a feature stand for; a text that stands for nothing else, itself."""
-    if len(texts) > 1:
-        assert not isinstance(feature, Continuous), "a number has one column"
-        hot = [level for level, text in zip(feature.levels, texts, strict=True) if text in _HOT]
-        return hot[0] if len(hot) == 1 else ", ".join(texts)
-    (text,) = texts
     if isinstance(feature, Continuous):
+        (text,) = texts
         is_number = is_number_text(text)
         return None if is_missing_text(text) else float(text) if is_number else text
-    code = int(text_level_codes([text], feature.levels)[0])
-    return feature.levels[code] if code >= 0 else None if code == MISSING_LEVEL else text
+    if len(texts) > 1:
+        flags = [float(text) if is_number_text(text) else math.nan for text in texts]
+        is_one_hot = flags.count(1) == 1 and flags.count(0) == len(flags) - 1
+        return feature.levels[flags.index(1)] if is_one_hot else ", ".join(texts)
+    (text,) = texts
+    position = level_named(text, feature.levels)
+    if position is not None:
+        return feature.levels[position]
+    return None if is_missing_text(text) else text
 
 
 def _pasted_lines(text: str) -> list[list[str]]:
-    """Return the first two records of a text, cut at the separator that fits best."""
-    best: list[list[str]] = []
-    for separator in _SEPARATORS:
-        try:
-            reader = csv.reader(io.StringIO(text.strip("\r\n")), delimiter=separator, strict=True)
-            records = [[cell.strip() for cell in record] for record in reader if record]
-        except csv.Error as error:
-            raise RequestError("text", f"it cannot be read as csv: {error}.") from None
-        if records and (not best or len(records[0]) > len(best[0])):
-            best = records
-    if not best:
+    """Return the records of a text, cut at the separator that a file of them would be cut at."""
+    plain = "\n".join(text.strip("\r\n").splitlines())
+    try:
+        reader = csv.reader(io.StringIO(plain), delimiter=separator_of(plain), strict=True)
+        lines = [[cell.strip() for cell in record] for record in reader if record]
+    except csv.Error as error:
+        raise RequestError("text", f"it cannot be read as csv: {error}.") from None
+    if not lines:
         raise RequestError("text", "it is empty; expected a line of cells.")
-    return best
+    return lines
 
 
 def _matched(

@@ -82,8 +82,8 @@ def try_changes(
         "row": role.values(after[None])[0],
         "consequences": [_consequence(fitted, role, name, row, after) for name in follow],
         "changes": [_pair(role, codec.schema[name], row, after) for name in wanted],
-        "broken": role.tellable(outcome.broken),
-        "notes": role.tellable(outcome.notes),
+        "broken": role.redaction.rules(outcome.broken),
+        "notes": role.redaction.rules(outcome.notes),
     }
 
 

@@ -2,21 +2,21 @@
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from proce.explanation.exchange.explanations_json import from_json
 from proce.explanation.html.report import page_of_rows
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
-from proce.explanation.record.view import View, check_view, frame_for_applicant
+from proce.explanation.record.view import View, frame_for_applicant
 from proce.explanation.tables.frames import to_frame
 from proce.explanation.tables.reasons import reasons_of
 from proce.explanation.words.values import one_line
 from proce.files import plain_cell
 from proce.schema.frames.cells import is_missing
 from proce.server.explainer_api.errors import RequestError
-from proce.server.explainer_api.handlers.requests import ROW
+from proce.server.explainer_api.handlers.explaining import ROW
 from proce.server.explainer_api.lru_cache import LruCache
 
 _MAX_KEPT = 16
@@ -39,14 +39,16 @@ class Results:
         """Return the explanations of a text as a view shows them."""
         return self._read.get(_key(text, view), lambda: _shown(text, view), len(text))
 
-    def report(self, text: str, view: View, make: Callable[[ExplainedFrame], str]) -> str:
-        """Return the report on the explanations of a text; its pictures take a moment to draw."""
+    def report(self, text: str, view: View) -> str:
+        """Return the report on the explanations of a text, as one HTML page."""
+        # Each picture takes a quarter of a second: of many rows only the first has some.
         key = _key(text, view)
-        return self._reports.get(key, lambda: make(self.read(text, view)), len(text))
+        return self._reports.get(
+            key, lambda: page_of_rows(self.read(text, view), max_drawn=1), len(text)
+        )
 
 
 def _key(text: str, view: View) -> _Key:
-    check_view(view)
     return hashlib.blake2b(text.encode()).digest(), view
 
 
@@ -95,12 +97,6 @@ def _labels(result: ExplainedFrame, row: ExplainedRow) -> Any:
 
 def _text(label: object) -> str | None:
     return None if is_missing(label) else str(label)
-
-
-def report_of(result: ExplainedFrame) -> str:
-    """Return the report of a result: one HTML page that needs nothing else."""
-    # Each picture takes a quarter of a second: of many rows only the first has some.
-    return page_of_rows(result, max_drawn=1)
 
 
 def letter_of(result: ExplainedFrame, row: int | None = None) -> str:

@@ -1,17 +1,43 @@
-"""The values of the wire: cells of a row, names and numbers, each bounded and never coerced."""
+"""The values of requests and answers: each bounded, and never coerced."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainValidator,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 MAX_NAME_LENGTH = 16_384
 MAX_CELLS = 10_000  # of a row
 MAX_RULE_LENGTH = 4_000
 MAX_TEXT_LENGTH = 65_536
+MAX_ROWS = 10_000
+MAX_RULES = 100
+MAX_EDGES = 10_000
+MAX_ROW_ID = 2**53
 _MAX_WHOLE = 2**63
 
+EXAMPLE_ROW: dict[str, JsonValue] = {
+    "age": 41,
+    "education": "some college",
+    "job": "office",
+    "years_employed": 18,
+    "income": 53700,
+    "housing": "rents",
+    "savings": 6800,
+    "debt": 0,
+    "credit_score": 689,
+    "amount": 11500,
+    "duration": 54,
+}
 _CELL_SCHEMA = {
     "anyOf": [
         {"type": "number"},
@@ -89,3 +115,26 @@ RuleText = Annotated[str, StringConstraints(max_length=MAX_RULE_LENGTH, strict=T
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Row = Annotated[dict[str, Any], PlainValidator(_checked_row), WithJsonSchema(_ROW_SCHEMA)]
 Edge = Annotated[list[Name], Field(min_length=2, max_length=2)]
+RowId = Annotated[int, Field(ge=0, le=MAX_ROW_ID)]
+Rules = Annotated[list[RuleText], Field(max_length=MAX_RULES, fail_fast=True)]
+
+
+class GraphInput(Model):
+    """A causal graph for one call: DAGitty text, or a list of edges."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"edges": [["age", "income"], ["income", "savings"]]}]}
+    )
+
+    dagitty: Annotated[str, Field(max_length=MAX_TEXT_LENGTH)] | None = Field(
+        None, description="The graph as DAGitty text."
+    )
+    edges: Annotated[list[Edge], Field(max_length=MAX_EDGES, fail_fast=True)] | None = Field(
+        None, description="The graph as pairs of cause and effect."
+    )
+
+    @model_validator(mode="after")
+    def _require_one(self) -> Self:
+        if (self.dagitty is None) == (self.edges is None):
+            raise field_error("dagitty", "give either 'dagitty' or 'edges'")
+        return self

@@ -10,7 +10,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from starlette.responses import StreamingResponse
 
-from proce.server.guard import GuardSettings, Metrics, Tokens, guarded
+from proce.server.guard import GuardSettings, Metrics, Tokens, add_guards
 
 from .asgi import call
 
@@ -37,7 +37,7 @@ def test_an_answer_of_a_guard_is_counted_and_has_headers_too(tmp_path: Path) -> 
     path.write_text(f"auditor {TOKEN}\n", "utf-8")
     path.chmod(0o600)
     metrics = Metrics()
-    app = guarded(application(), GuardSettings(tokens=Tokens(path)), metrics)
+    app = add_guards(application(), GuardSettings(tokens=Tokens(path)), metrics)
     foreign = call(app, "/explanations/1", headers=[("host", "evil.example")])
     nobody = call(app, "/explanations/1")
     somebody = call(
@@ -55,13 +55,13 @@ def test_an_answer_of_a_guard_is_counted_and_has_headers_too(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("sizes", [[2000], [600, 600]])
 def test_a_large_body_gets_one_answer_through_a_whole_application(sizes: list[int]) -> None:
-    app = guarded(application(), GuardSettings(body_bytes=1000), Metrics())
+    app = add_guards(application(), GuardSettings(body_bytes=1000), Metrics())
     headers = [("host", "localhost"), ("content-type", "application/json")]
     answer = call(app, "/what-if", "POST", headers, [b" " * size for size in sizes])
     assert (answer.status, json.loads(answer.body)["fields"]) == (413, [])
 
 
-def test_no_guard_buffers_a_stream() -> None:
+async def test_no_guard_buffers_a_stream() -> None:
     seen: list[bytes] = []
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -72,26 +72,23 @@ def test_no_guard_buffers_a_stream() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await StreamingResponse(pieces())(scope, receive, send)
 
-    async def story() -> None:
-        async def receive() -> dict[str, Any]:
-            await asyncio.Event().wait()
-            raise AssertionError
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
 
-        async def send(message: dict[str, Any]) -> None:
-            if message.get("body"):
-                seen.append(message["body"])
+    async def send(message: dict[str, Any]) -> None:
+        if message.get("body"):
+            seen.append(message["body"])
 
-        scope = {
-            "type": "http",
-            "asgi": {"spec_version": "2.3"},
-            "method": "GET",
-            "path": "/explanations/1/events",
-            "headers": [(b"host", b"localhost")],
-        }
-        stream = guarded(app, GuardSettings(), Metrics())
-        await asyncio.wait_for(stream(scope, receive, send), 10)  # type: ignore[arg-type]
-
-    asyncio.run(story())
+    scope = {
+        "type": "http",
+        "asgi": {"spec_version": "2.3"},
+        "method": "GET",
+        "path": "/explanations/1/events",
+        "headers": [(b"host", b"localhost")],
+    }
+    stream = add_guards(app, GuardSettings(), Metrics())
+    await asyncio.wait_for(stream(scope, receive, send), 10)  # type: ignore[arg-type]
     assert len(seen) == 3
 
 
@@ -104,7 +101,7 @@ def test_start_and_end_reach_the_application_and_web_sockets_do_not() -> None:
     async def send(message: Any) -> None:
         sent.append(message["type"])
 
-    stack = guarded(app, GuardSettings(), Metrics())
+    stack = add_guards(app, GuardSettings(), Metrics())
     for kind in ("lifespan", "websocket"):
         asyncio.run(stack({"type": kind}, None, send))  # type: ignore[arg-type]
     assert (passed, sent) == (["lifespan"], ["websocket.close"])

@@ -6,16 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proce.server.wire.errors import field_path, validation_body
-from proce.server.wire.requests import (
-    MAX_RULES,
-    ExplanationRequest,
-    GraphInput,
-    RulesRequest,
-    ViewRequest,
-    WhatIfRequest,
-)
-from proce.server.wire.values import MAX_NAME_LENGTH, MAX_RULE_LENGTH
+from proce.server.routes.answers import field_path, validation_body
+from proce.server.routes.explanations import ExplanationRequest
+from proce.server.routes.questions import RulesRequest, WhatIfRequest
+from proce.server.routes.values import MAX_NAME_LENGTH, MAX_RULE_LENGTH, MAX_RULES, GraphInput
+from proce.server.routes.views import ViewRequest
 
 
 def refusal(model: Any, body: Any) -> dict[str, Any]:

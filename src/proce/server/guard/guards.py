@@ -1,26 +1,28 @@
-"""How large a body may be, and how many requests are answered at a time."""
+"""How large a body may be, how many requests are answered at a time; and all guards in order."""
+
+from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proce.server.guard.answers import header_values, refuse
+from proce.server.guard.access import Access, Tokens
+from proce.server.guard.answers import Guard, SecurityHeaders, header_values, refuse
+from proce.server.guard.exposure import HostCheck
+from proce.server.guard.metrics import AccessLog, Metrics
 
 _TOO_LARGE, _BUSY = 413, 503
 _ALWAYS_ANSWERED = ("/health", "/metrics")  # the operator must see that the service is busy
 
 
-class BodyLimit:
+class BodyLimit(Guard):
     """Refuses bodies that are too large, as soon as that is known; nothing of them is kept."""
 
     # To the application a body that was refused looks like a client that went away.
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
-        self._app = app
+        super().__init__(app)
         self._max_bytes = max_bytes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 413, or pass the request on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         announced = header_values(scope["headers"], b"content-length")
         if any(value.isdigit() and int(value) > self._max_bytes for value in announced):
             await self._refuse(send)
@@ -51,17 +53,17 @@ class BodyLimit:
         await refuse(send, _TOO_LARGE, words)
 
 
-class ConcurrencyLimit:
+class ConcurrencyLimit(Guard):
     """Refuses what comes while too many requests, or too many streams, are being answered."""
 
     def __init__(self, app: ASGIApp, max_requests: int, max_streams: int) -> None:
-        self._app = app
+        super().__init__(app)
         self._max_requests = max_requests
         self._max_streams = max_streams
         self.n_requests = 0
         self.n_streams = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 503, or pass the request on and count it while it lasts."""
         if scope["type"] != "http" or scope["path"] in _ALWAYS_ANSWERED:
             await self._app(scope, receive, send)
@@ -80,3 +82,27 @@ class ConcurrencyLimit:
         finally:
             self.n_requests -= 1
             self.n_streams -= is_stream
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """What the operator has set; streams of events are requests too."""
+
+    host: str = "127.0.0.1"
+    tokens: Tokens | None = field(default=None, repr=False)  # none on loopback alone
+    allowed_hosts: tuple[str, ...] = ()
+    body_bytes: int = 4_000_000
+    max_requests: int = 512
+    max_streams: int = 128
+
+
+def add_guards(app: ASGIApp, settings: GuardSettings, metrics: Metrics) -> ASGIApp:
+    """Return an application behind all guards."""
+    # Every answer, of a guard too, is counted and has security headers. The host and the token
+    # are checked before anything of the body is read.
+    known = Access(BodyLimit(app, settings.body_bytes), settings.tokens)
+    here = HostCheck(known, settings.host, settings.allowed_hosts)
+    limit = ConcurrencyLimit(here, settings.max_requests, settings.max_streams)
+    metrics.state("proce_requests_now", "Requests being answered.", lambda: limit.n_requests)
+    metrics.state("proce_event_streams_now", "Streams of events.", lambda: limit.n_streams)
+    return AccessLog(SecurityHeaders(limit), metrics)

@@ -1,17 +1,86 @@
-"""What is told of a causal graph: where it came from, its arrows, and its equations in words."""
+"""What an explainer is about, as a page shows it: classes, features, rules and causal graph."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from proce.causal import StructuralCausalModel
 from proce.causal.graphs.features import cut_edges
-from proce.explanation.words.values import joined, name_text
+from proce.explanation.record.context import N_QUANTILES
+from proce.explanation.words.cells import plain_value
+from proce.explanation.words.values import joined, name_text, one_line
 from proce.methods.fitting.fitted import FittedParts
-from proce.schema import Continuous, Feature, Ordinal
+from proce.schema import Continuous, Feature, Level, Ordinal
 from proce.schema.features.naming import with_unit
 from proce.server.explainer_api.handlers.graphs import Graphs, dagitty_of
 from proce.server.explainer_api.handlers.role_view import RoleView
+from proce.server.explainer_api.handlers.values import class_choices, text_of
 
 _MAX_NAMES = 6  # causes of an equation that are named
+
+
+def describe(fitted: FittedParts, role: RoleView, title: str, n_rows: int) -> dict[str, Any]:
+    """Return classes, features and rules."""
+    rules = [rule.text for rule, _ in fitted.rules]
+    return {
+        "title": title,
+        "classes": class_choices(fitted.classifier.classes, fitted.class_labels),
+        "threshold": fitted.classifier.threshold,
+        "features": [_feature(fitted, role, feature) for feature in role.features],
+        "rules": [text for text in rules if not role.redaction.in_rule(text)],
+        "causal": fitted.mode,
+        "n_rows": n_rows,
+        "withheld": role.n_withheld,
+    }
+
+
+def _feature(fitted: FittedParts, role: RoleView, feature: Feature) -> dict[str, Any]:
+    codec = role.codec
+    position = codec.schema.position(feature.name)
+    spread = None if fitted.spread is None else fitted.spread[feature.name]
+    described: dict[str, Any] = {
+        "name": feature.name,
+        "label": name_text(feature),
+        "unit": feature.unit,
+        "type": feature.kind,
+        "step": None,
+        "whole": False,
+        "range": None,
+        "seen": None,
+        "levels": None,
+        "action": feature.action.value,
+        "effort": feature.effort,
+        "protected": feature.protected,
+        "may_miss": bool(codec.may_miss[position]),
+        "typical": None if spread is None else _typical(feature, spread),
+        "quantiles": None,
+        "shares": None,
+    }
+    if isinstance(feature, Continuous):
+        return described | {
+            "step": feature.step,
+            "whole": feature.integer or feature.name in role.whole_numbers,
+            "range": None if feature.range is None else list(feature.range),
+            "seen": [codec.seen_low[position].item(), codec.seen_high[position].item()],
+            "quantiles": None if spread is None else list(spread),
+        }
+    return described | {
+        "levels": [
+            {
+                "value": level,
+                "label": one_line(feature.labels.get(level, text_of(level))),
+                "avoid": level in feature.avoid,
+            }
+            for level in feature.levels
+        ],
+        "shares": None if spread is None else list(spread),
+    }
+
+
+def _typical(feature: Feature, spread: Sequence[float]) -> Level | None:
+    """Return the median of a number, or the commonest level."""
+    if isinstance(feature, Continuous):
+        return plain_value(feature, spread[N_QUANTILES // 2])
+    return feature.levels[max(range(len(spread)), key=spread.__getitem__)]
 
 
 def describe_graph(graphs: Graphs, role: RoleView) -> dict[str, Any]:
