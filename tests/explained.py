@@ -14,12 +14,12 @@ from proce.explanation import (
     Diagnosis,
     ExplainedRows,
     Explanation,
-    Front,
     Fronts,
     Outcome,
     Provenance,
 )
-from proce.explanation.record.counterfactuals import Intervals, Notes
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Intervals, Notes
+from proce.explanation.record.rows import joined_rows
 from proce.schema import Codec
 
 # What became of a feature: the kind of its change, its value, and for a hold where it would have
@@ -74,7 +74,7 @@ def explained_row(
     intervals: Intervals | None = None,
     asked_by: Array | None = None,
     steps: Sequence[Array] = (),
-    front: Front | None = None,
+    front: Fronts | None = None,
     diagnosis: Diagnosis | None = None,
     notes: tuple[str, ...] = (),
 ) -> Explanation:
@@ -107,11 +107,17 @@ def explained_row(
             asked_by=asked_by,
             steps=steps,
         ),
-        fronts=_fronts(front, len(factual)),
+        fronts=Fronts.empty(len(factual)) if front is None else front,
         diagnoses={} if diagnosis is None else {0: diagnosis},
         notes=Notes.of([notes]),
     )
     return Explanation(columns, 0)
+
+
+def fronts_of_one(rows: Array, losses: Array) -> Fronts:
+    """Return the front of a single row, of whose changes nothing is known."""
+    owner, changes = np.zeros(len(rows), np.int64), np.full(rows.shape, UNKNOWN_CHANGE, np.int8)
+    return Fronts(owner, rows, losses, changes)
 
 
 def with_columns(item: Explanation, **columns: Any) -> Explanation:
@@ -122,30 +128,4 @@ def with_columns(item: Explanation, **columns: Any) -> Explanation:
 
 def together(items: Sequence[Explanation]) -> ExplainedRows:
     """Return the columns of one or more explanations, in the order given."""
-    parts = [item.alone() for item in items]
-    first = parts[0]
-    columns = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name, column in vars(first).items()
-        if isinstance(column, np.ndarray)
-    }
-    ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
-    fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
-    return replace(
-        first,
-        **columns,
-        counterfactuals=Counterfactuals.concatenate(ways),
-        fronts=Fronts.concatenate(fronts),
-        diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
-        notes=Notes.of([part.notes.of_row(0) for part in parts]),
-    )
-
-
-def _owned(lines: Any, index: int) -> Any:
-    return replace(lines, owner=np.full_like(lines.owner, index))
-
-
-def _fronts(front: Front | None, n_features: int) -> Fronts:
-    if front is None:
-        return Fronts.empty(n_features)
-    return Fronts(np.zeros(len(front), dtype=np.int64), front.rows, front.losses)
+    return joined_rows([item.alone() for item in items])

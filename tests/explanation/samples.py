@@ -13,14 +13,14 @@ from proce.explanation import (
     Diagnosis,
     Explanation,
     Explanations,
-    Front,
+    Fronts,
     Outcome,
     Provenance,
 )
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS, Intervals
 from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
-from ..explained import Way, changed_rows, explained_row, together
+from ..explained import Way, changed_rows, explained_row, fronts_of_one, together
 
 SCHEMA = Schema(
     [
@@ -133,11 +133,11 @@ def asked_by(**rules: int) -> Array:
     return cells
 
 
-def front(*ways: Way) -> Front:
+def front(*ways: Way) -> Fronts:
     """Return a front of the first applicant."""
     rows = explanation(*ways).rows
     losses = [[0.1 * (3 - line), 0.02 / (line + 1), 0.1 * line] for line in range(len(ways))]
-    return Front(rows, np.array(losses, dtype=np.float64))
+    return fronts_of_one(rows, np.array(losses, dtype=np.float64))
 
 
 def diagnosis() -> Diagnosis:

@@ -280,7 +280,7 @@ def front_of(view: RowView) -> list[FrontMember]:
         for way, losses, count in zip(view.ways, row.losses, counts, strict=True)
     ]
     front = row.front
-    if front is None or front.changes is None:
+    if front is None:
         return told
     firsts, group = groups_of(rounded(np.concatenate([row.rows, front.rows])))
     others = np.flatnonzero(firsts[group[n_told:]] >= n_told)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.explanation import Explanations, Front, Outcome
+from proce.explanation import Explanations, Outcome
 from proce.explanation.record.context import spread_of
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
-from ...explained import Way, changed_rows, explained_row, together
+from ...explained import Way, changed_rows, explained_row, fronts_of_one, together
 from ..samples import context, provenance
 
 SHORT = ("income", "savings", "job", "debt", "age", "rate")
@@ -141,7 +141,8 @@ def _explanation(
     if n_front and n_ways:
         rest = np.array(generator.random((n_front, 3)), dtype=np.float64)
         rest[:, 0] = -np.log(0.4 + 0.59 * rest[:, 2] + 0.01 * rest[:, 1])
-        front = Front(np.repeat(rows[:1], n_ways + n_front, axis=0), np.concatenate([losses, rest]))
+        members = np.repeat(rows[:1], n_ways + n_front, axis=0)
+        front = fronts_of_one(members, np.concatenate([losses, rest]))
     outcome = Outcome.ALREADY_TARGET if already and not n_ways else None
     return explained_row(
         *(shared, factual, raw, rows, changes, chances, losses),

@@ -21,7 +21,6 @@ from proce.explanation.exchange.values import (
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import (
-    CHANGE_LETTERS,
     UNKNOWN_CHANGE,
     UNKNOWN_CLASS,
     Blocker,
@@ -38,6 +37,7 @@ from proce.schema import Level
 from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 
+_CHANGE_LETTERS = ".ahc"  # one for each kind of change
 _BLOCK_ROWS = 1_024  # whose plain values are held at a time
 _UNASKED = (Outcome.OUT_OF_TIME, Outcome.FAILED)  # where the model may have said nothing
 
@@ -157,7 +157,7 @@ def _wire_fronts(rows: ExplainedRows) -> list[WireFront | None]:
 
 def _letters(changes: Array) -> list[str]:
     """Return the kinds of change ``(p, f)`` of each member of a front as one text."""
-    letters = np.ascontiguousarray(np.array([*CHANGE_LETTERS])[changes])
+    letters = np.ascontiguousarray(np.array([*_CHANGE_LETTERS])[changes])
     texts: list[str] = letters.view(f"U{changes.shape[1]}")[:, 0].tolist()
     return texts
 
@@ -192,13 +192,13 @@ def _codes(front: WireFront, place: str, n_features: int) -> list[list[int]]:
     if front.changes is None:
         return [[UNKNOWN_CHANGE] * n_features for _ in front.values]
     size = len(front.values)
-    expected = f"{n_features} of the letters {CHANGE_LETTERS!r} for each of {size} rows"
+    expected = f"{n_features} of the letters {_CHANGE_LETTERS!r} for each of {size} rows"
     if len(front.changes) != size:
         raise RecordError(f"{place}.changes", front.changes, expected)
     for number, letters in enumerate(front.changes):
-        if len(letters) != n_features or not set(letters) <= set(CHANGE_LETTERS):
+        if len(letters) != n_features or not set(letters) <= set(_CHANGE_LETTERS):
             raise RecordError(f"{place}.changes[{number}]", letters, expected)
-    return [[CHANGE_LETTERS.index(letter) for letter in letters] for letters in front.changes]
+    return [[_CHANGE_LETTERS.index(letter) for letter in letters] for letters in front.changes]
 
 
 def _wire_diagnosis(diagnosis: Diagnosis) -> WireDiagnosis:

@@ -8,8 +8,7 @@ from proce.arguments import MaybeAxes, checked
 from proce.errors import SearchError
 from proce.explanation.record.counterfactuals import Diagnosis
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.record.view import View
-from proce.explanation.result.shown import shown_row
+from proce.explanation.record.view import View, shown_row
 from proce.schema.features.numerals import counted
 
 

@@ -15,15 +15,15 @@ from proce.errors import ReceiptError, RowIndexError, SearchError
 from proce.explanation.receipts.receipt import ModelFile, require_answer
 from proce.explanation.receipts.verdict import Verdict, verify_rows
 from proce.explanation.record.rows import ExplainedFrame
-from proce.explanation.record.view import View
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.shown import (
+from proce.explanation.record.view import (
+    View,
     allowed_grouping,
     in_view,
     open_codes,
     require_whole,
     shown_frame,
 )
+from proce.explanation.result.explanation import Explanation
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
 from proce.paths import path_of

@@ -95,9 +95,7 @@ def recommended_cells(rows: ExplainedRows) -> list[list[ChangedCell]]:
 
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
     """Return the changed cells of one row's counterfactuals, by rank."""
-    record, (first, last) = row.record, row.extent
-    ways = record.counterfactuals.between(first, last)
-    return cells_of_counterfactuals(record, ways).by_counterfactual()
+    return cells_of_counterfactuals(row.record, row.ways).by_counterfactual()
 
 
 def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> ChangedCells:

@@ -23,7 +23,7 @@ _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as u
 
 def is_unsure(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank may well fail, as refits or graphs say."""
-    ways = row.record.counterfactuals.between(*row.extent)
+    ways = row.ways
     return bool(_are_unsure(ways, row.context)[rank - 1 : rank].any())
 
 
@@ -122,7 +122,7 @@ def _is_at_stake(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
 
 def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank is less robust than was asked for."""
-    ways = row.record.counterfactuals.between(*row.extent)
+    ways = row.ways
     return bool(_are_less_robust(ways, row.context)[rank - 1 : rank].any())
 
 
