@@ -20,8 +20,7 @@ from proce.explanation.record.counterfactuals import (
     has_moved,
 )
 from proce.explanation.record.rows import ExplainedRows
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.explanations import Explanations, Receipt, verify
+from proce.explanation.result.explanations import Explanation, Explanations, Receipt, verify
 from proce.explanation.result.unanswered import unanswered
 
 __all__ = [
