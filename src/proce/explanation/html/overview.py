@@ -9,8 +9,7 @@ from proce.explanation.html.blocks import Bar, Column, Table
 from proce.explanation.plots.cohort import gap_text
 from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
-from proce.explanation.tables.cohort import change_text, n_found, tallies
-from proce.explanation.tables.groups import groups_of
+from proce.explanation.tables.cohort import change_text, groups_of, n_found, tallies
 from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.certainty import is_unsure
 from proce.explanation.words.decision import OUTCOME_WORDS, now_text, then_and_now

@@ -27,8 +27,16 @@ from proce.explanation.plots.style import (
     write_label,
 )
 from proce.explanation.record.rows import ExplainedFrame
-from proce.explanation.tables.cohort import Tally, brief_change_text, change_text, n_found, tallies
-from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
+from proce.explanation.tables.cohort import (
+    CONFIDENCE,
+    Group,
+    Tally,
+    brief_change_text,
+    change_text,
+    groups_of,
+    n_found,
+    tallies,
+)
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
 from proce.schema.features.numerals import counted, with_minus

@@ -34,8 +34,7 @@ from proce.explanation.record.view import (
 )
 from proce.explanation.result.joining import joined_frame
 from proce.explanation.tables import frames
-from proce.explanation.tables.cohort import feature_frame
-from proce.explanation.tables.groups import group_frame
+from proce.explanation.tables.cohort import feature_frame, group_frame
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.explanation.words.sentences import lines, plain_text, sentences
 from proce.explanation.words.values import row_label
