@@ -375,8 +375,8 @@ def _is_outdone(row: ExplainedRow, rank: int) -> bool:
         return False
     losses = row.front.losses
     is_nearer = losses[:, Loss.DISTANCE] < row.losses[rank - 1, Loss.DISTANCE] - _SAME
-    chances = chance_of_loss(losses[:, Loss.PREDICTION])
-    is_likelier = chances > row.probabilities[rank - 1] + _SAME
+    probabilities = chance_of_loss(losses[:, Loss.PREDICTION])
+    is_likelier = probabilities > row.probabilities[rank - 1] + _SAME
     return bool((is_nearer & is_likelier).any())
 
 

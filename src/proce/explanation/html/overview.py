@@ -144,7 +144,7 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
         predicted, target = class_texts(item)
         label = row_label(item, explanations.layout)
         own = [] if is_shared else [target]
-        rows.append((label, predicted, *own, _ending(item), _names(cells), _chance(item)))
+        rows.append((label, predicted, *own, _ending(item), _names(cells), _probability(item)))
     columns = (
         Column("row"),
         Column("the model says"),
@@ -170,7 +170,7 @@ def _names(cells: Sequence[ChangedCell]) -> str:
     return joined(names, _MAX_NAMES) or "–"
 
 
-def _chance(item: ExplainedRow) -> str | Bar:
+def _probability(item: ExplainedRow) -> str | Bar:
     """Return the probability of the target, before and after where there is a counterfactual."""
     if math.isnan(item.probability) or item.target == UNKNOWN_CLASS:
         return now_text(item)

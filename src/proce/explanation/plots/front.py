@@ -30,7 +30,6 @@ Spot = tuple[float, float]  # across and upwards, in points
 _N_DIRECTIONS = 16
 _GAPS = (1.5, 5.0, 11.0, 19.0, 29.0, 42.0, 60.0)  # points between a dot's ring and its number
 _MAX_NEAR = 5.0  # points: from farther away a line leads to the dot
-_RING = 5.5  # points: the radius of the ring around a dot that has a number
 _N_STEPS = 12  # on a line, at which it is looked whether something is in the way
 
 
@@ -76,12 +75,15 @@ def _caption(row: ExplainedRow, target: str, has_bar: bool) -> str:
 
 
 def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollection":
-    losses, chances = row.losses, row.probabilities
+    losses, probabilities = row.losses, row.probabilities
     if row.front is not None:
-        losses, chances = row.front.losses, chance_of_loss(row.front.losses[:, Loss.PREDICTION])
+        losses, probabilities = (
+            row.front.losses,
+            chance_of_loss(row.front.losses[:, Loss.PREDICTION]),
+        )
     points = ax.scatter(
         losses[:, Loss.DISTANCE],
-        chances,
+        probabilities,
         c=losses[:, Loss.PROTOTYPE],
         cmap="viridis",
         s=(2 * _DOT_RADIUS - 0.5) ** 2,
@@ -200,7 +202,7 @@ def free_spot(obstacles: Obstacles, dot: Spot, size: Spot) -> tuple[Spot, bool]:
             angle = pi / 4 + 2 * pi * number / _N_DIRECTIONS
             across, upwards = cos(angle), sin(angle)
             # The number touches a circle around the dot from outside.
-            reach = _RING + gap
+            reach = _RING_RADIUS + gap
             middle = (
                 dot[0] + across * (reach + size[0] / 2),
                 dot[1] + upwards * (reach + size[1] / 2),

@@ -4,7 +4,7 @@ Actions, holds and consequences differ by marker and word, never by colour alone
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from proce.causal.drawing.figure_layout import LINE_HEIGHT, POINTS, FigureLayout
@@ -64,7 +64,7 @@ def axes_or_new(ax: "Axes | None", size: tuple[float, float] = FIGURE_SIZE) -> "
 def name_ticks(ax: "Axes", names: list[str], font: Font) -> None:
     """Write names beside the lines 0, -1, -2 and so on of axes."""
     settings = [font.settings(name) for name in names]
-    ax.set_yticks(range(0, -len(names), -1), [each["s"] for each in settings])
+    ax.set_yticks(range(0, -len(names), -1), [look["s"] for look in settings])
     for label, look in zip(ax.get_yticklabels(), settings, strict=True):
         look.pop("s")
         label.set(color=palette_around(ax).ink, linespacing=1.1, **look)
@@ -85,8 +85,8 @@ def plain_numbers(axis: "XAxis | YAxis", font: Font, room: float) -> None:
     """Write as many round numbers along an axis as have room, given in points."""
     from matplotlib.ticker import MaxNLocator
 
-    letters = 3 if axis.axis_name == "y" else 10  # as tall or as wide as a number with its gap
-    n_numbers = int(room / (letters * 0.6 * font.size))
+    n_characters = 3 if axis.axis_name == "y" else 10  # as tall or as wide as a number with its gap
+    n_numbers = int(room / (n_characters * 0.6 * font.size))
     axis.set_major_locator(MaxNLocator(max(1, min(n_numbers, 8)), steps=[1, 2, 5, 10]))
     axis.set_tick_params(labelsize=font.size, labelfontfamily=font.settings("")["fontfamily"])
 
@@ -170,8 +170,8 @@ def fitting_labels(ax: "Axes", font: Font, *labels: Label) -> list[Label] | None
         placed.append((start, start + length, label))
     inverted = ax.transData.inverted()
     return [
-        Label(float(inverted.transform((frame.x0 + start / per_pixel, 0.0))[0]), *each)
-        for start, _, each in ((s, e, (label.text, label.bold)) for s, e, label in placed)
+        replace(label, x=float(inverted.transform((frame.x0 + start / per_pixel, 0.0))[0]))
+        for start, _, label in placed
     ]
 
 

@@ -93,14 +93,14 @@ def verify_rows(
     lines = np.concatenate([rows.factual, ways.rows])
     layout = result.layout.without_index()
     frame = result.context.codec.rebuild(lines, layout, rows.factual[owner], rows.raw[owner])
-    chances = predict_frame(classifier, frame, codec)
+    probabilities = predict_frame(classifier, frame, codec)
     columns = zip(
         owner.tolist(),
         np.concatenate([np.zeros_like(rows.target), ways.ranks()]).tolist(),
         np.concatenate([rows.predicted, rows.target[ways.owner]]).tolist(),
-        decide(chances, classifier.threshold).tolist(),
+        decide(probabilities, classifier.threshold).tolist(),
         np.concatenate([rows.probability, ways.probabilities]).tolist(),
-        target_probability(chances, rows.target[owner]).tolist(),
+        target_probability(probabilities, rows.target[owner]).tolist(),
         strict=True,
     )
     answers: list[list[Answer]] = [[] for _ in range(len(rows))]

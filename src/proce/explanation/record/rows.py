@@ -84,7 +84,7 @@ class ExplainedRows:
     def outcome_counts(self) -> Counter[Outcome]:
         """Return how many rows have each outcome, the outcome of the first row first."""
         code, first, count = np.unique(self.outcomes, return_index=True, return_counts=True)
-        return Counter({OUTCOMES[code[at]]: int(count[at]) for at in first.argsort()})
+        return Counter({OUTCOMES[code[n]]: int(count[n]) for n in first.argsort()})
 
     @cached_property
     def counts(self) -> Array:

@@ -88,8 +88,8 @@ def _unknown_texts(
     start = f"How sure {subject.lower()} is cannot be told:"
     if names:
         verb, pronoun = ("is", "it") if len(names) == 1 else ("are", "them")
-        missing = joined(name_texts(context, names))
-        return [f"{start} {missing} {verb} missing, and what would follow depends on {pronoun}."]
+        named = joined(name_texts(context, names))
+        return [f"{start} {named} {verb} missing, and what would follow depends on {pronoun}."]
     if context.withheld:
         return [f"{start} a value that what follows depends on is missing."]
     return []  # a result from before chances were told
