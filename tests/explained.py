@@ -36,17 +36,19 @@ KINDS = {
 BY_HAND = Provenance({}, "by hand", 0, {}, {}, "off", None, 5, "", 0.0, 0, 0)
 
 
-def changed_rows(codec: Codec, factual: Array, ways: Sequence[Way]) -> tuple[Array, Array]:
-    """Return a row for each way, and the kinds of its changes; what is held stays as it was."""
+def changed_rows(codec: Codec, factual: Array, ways: Sequence[Way]) -> tuple[Array, Array, Array]:
+    """Return a row for each way, the kinds of its changes, and where its holds would have gone."""
     rows = np.tile(factual, (len(ways), 1))
-    changes = np.zeros(rows.shape, dtype=np.int8)
+    changes, expected = np.zeros(rows.shape, dtype=np.int8), np.full_like(rows, np.nan)
     for rank, way in enumerate(ways):
-        for name, (kind, value, *_) in way.items():
+        for name, (kind, value, *would) in way.items():
             position = codec.schema.position(name)
             changes[rank, position] = KINDS[kind]
             if kind != "hold":
                 rows[rank, position] = codec.encode_value(name, value)
-    return rows, changes
+            if would:
+                expected[rank, position] = codec.encode_value(name, would[0])
+    return rows, changes, expected
 
 
 def explained_row(

@@ -87,12 +87,7 @@ def explanation(
     """Return what was found for an applicant; fields are those of :func:`explained_row`."""
     frame = people() if frame is None else frame
     factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
-    rows, changes = changed_rows(CODEC, factual, ways)
-    expected = np.full_like(rows, np.nan)
-    for line, way in enumerate(ways):
-        for name, (_, _, *would) in way.items():
-            if would:
-                expected[line, SCHEMA.position(name)] = CODEC.encode_value(name, would[0])
+    rows, changes, expected = changed_rows(CODEC, factual, ways)
     chances = [0.62 + 0.1 * line for line in range(len(ways))]
     usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
     if probabilities is None:
