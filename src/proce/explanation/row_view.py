@@ -27,7 +27,7 @@ from proce.explanation.record.counterfactuals import (
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import (
     ChangedCell,
-    cells_of_counterfactuals,
+    changed_cells,
     plain_value,
     ranked_cells,
     row_cells,
@@ -288,7 +288,7 @@ def front_of(view: RowView) -> list[FrontMember]:
     kinds = _kinds(row, rows, front.changes[others])
     owner, unknown = np.full(len(rows), row.index), np.zeros(len(rows))
     ways = Counterfactuals.of(owner, rows, kinds, unknown, np.zeros_like(losses))
-    cells = cells_of_counterfactuals(row.record, ways).by_counterfactual()
+    cells = changed_cells(row.record, ways).by_counterfactual()
     members = zip(
         chance_of_loss(losses[:, Loss.PREDICTION]).tolist(),
         losses,

@@ -15,9 +15,7 @@ from proce.explanation.plots.style import (
     fitting_labels,
     kind_word,
     lines_in,
-    name_ticks,
-    open_lines,
-    plain_frame,
+    name_lines,
     shortened_label,
     shown_name,
     write_label,
@@ -61,11 +59,9 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     lines = lines_in(room, len(cells), title, _legend(row, cells, MAX_LINES))
     shown = cells[: lines.n_lines]
     names = [lines.name(shown_name(cell.feature), kind_word(cell), room) for cell in shown]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    name_lines(ax, names, lines.font)
     ax.set_xlim(-_MARGIN, 1 + _MARGIN)
     _name_ends(ax, _is_cut(row, shown), lines.font, room)
-    plain_frame(ax, "top", "right", "left")
     room.fit_around(title, _legend(row, cells, len(shown)), lines.font)
     for line, cell in enumerate(shown):
         _draw_change(ax, row, cell, -line, lines.font)

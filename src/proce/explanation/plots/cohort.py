@@ -18,9 +18,7 @@ from proce.explanation.plots.style import (
     band_height,
     fitting_labels,
     lines_in,
-    name_ticks,
-    open_lines,
-    plain_frame,
+    name_lines,
     plain_numbers,
     shortened_label,
     shown_name,
@@ -64,11 +62,9 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     lines = lines_in(room, len(by_feature), title, caption, extra=_legend_height(Font(9.0)))
     shown = list(by_feature.values())[: lines.n_lines]
     names = [lines.name(shown_name(tallies[0].feature), "", room) for tallies in shown]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    name_lines(ax, names, lines.font)
     ax.set_xlim(0, 1.02)
     _name_shares(ax, lines.font, room)
-    plain_frame(ax, "top", "right", "left")
     room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
     _name_kinds(ax, {tally.mark for tallies in shown for tally in tallies}, lines.font)
     for line, tallies_of_feature in enumerate(shown):
@@ -100,12 +96,10 @@ def plot_groups(
         lines.name(group.name, f"{len(group.costs)} of {group.n_rows} found", room)
         for group in shown
     ]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    name_lines(ax, names, lines.font)
     highest = max(max(group.costs, default=0.0) for group in groups)
     ax.set_xlim(0, 1.05 * highest or 1.0)
     plain_numbers(ax.xaxis, lines.font, room.width / 2)
-    plain_frame(ax, "top", "right", "left")
     rest = _rest(len(groups) - len(shown))
     room.fit_around(title, f"{caption}{rest}\n{legend}", lines.font)
     for line, group in enumerate(shown):

@@ -61,14 +61,15 @@ def axes_or_new(ax: "Axes | None", size: tuple[float, float] = FIGURE_SIZE) -> "
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def name_ticks(ax: "Axes", names: list[str], font: Font) -> None:
-    """Write names beside the lines 0, -1, -2 and so on of axes."""
+def name_lines(ax: "Axes", names: list[str], font: Font) -> None:
+    """Show a line for each name, at 0, -1, -2 and so on, with room for a label above the first."""
     settings = [font.settings(name) for name in names]
     ax.set_yticks(range(0, -len(names), -1), [look["s"] for look in settings])
     for label, look in zip(ax.get_yticklabels(), settings, strict=True):
         look.pop("s")
         label.set(color=palette_around(ax).ink, linespacing=1.1, **look)
-    ax.set_ylim(-len(names) + 0.4, 0.6)
+    ax.set_ylim(-len(names) + 0.5, 0.75 if len(names) > 1 else 0.6)
+    plain_frame(ax, "top", "right", "left")
 
 
 def plain_frame(ax: "Axes", *sides: str) -> None:
@@ -128,11 +129,6 @@ def lines_in(
         if n_lines * pitch <= height:
             return Lines(n_lines, font, two_rows=height / n_lines >= 2 * row + 3)
     return Lines(max(1, int(height / pitch)), font, two_rows=pitch >= 2 * row + 3)
-
-
-def open_lines(ax: "Axes", n_lines: int) -> None:
-    """Show so many lines, with room for a label above the first."""
-    ax.set_ylim(-n_lines + 0.5, 0.75 if n_lines > 1 else 0.6)
 
 
 def pitch_of(ax: "Axes") -> float:

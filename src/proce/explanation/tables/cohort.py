@@ -17,7 +17,7 @@ from proce.errors import SearchError
 from proce.explanation.record.counterfactuals import Change, Outcome, count_actions
 from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import frame_of
-from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
+from proce.explanation.words.cells import ChangedCell, changed_cells
 from proce.explanation.words.values import MISSING, one_line, value_text
 from proce.losses import Loss
 from proce.schema import Action, Categorical, Continuous, Feature, Ordinal
@@ -65,7 +65,7 @@ def n_found(result: ExplainedFrame) -> int:
 def tallies(result: ExplainedFrame) -> list[Tally]:
     """Return a tally for each feature and kind: actions, holds, then consequences, by frequency."""
     groups: dict[tuple[Change, int], list[ChangedCell]] = {}
-    recommended = cells_of_counterfactuals(result.rows, result.rows.recommended())
+    recommended = changed_cells(result.rows, result.rows.recommended())
     for cells in recommended.by_counterfactual():
         for cell in cells:
             groups.setdefault((cell.kind, cell.position), []).append(cell)

@@ -23,8 +23,7 @@ _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as u
 
 def is_unsure(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank may well fail, as refits or graphs say."""
-    ways = row.ways
-    return bool(_are_unsure(ways, row.context)[rank - 1 : rank].any())
+    return bool(_are_unsure(row.ways, row.context)[rank - 1 : rank].any())
 
 
 def count_unsure(rows: ExplainedRows) -> int:
@@ -122,8 +121,7 @@ def _is_at_stake(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
 
 def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank is less robust than was asked for."""
-    ways = row.ways
-    return bool(_are_less_robust(ways, row.context)[rank - 1 : rank].any())
+    return bool(_are_less_robust(row.ways, row.context)[rank - 1 : rank].any())
 
 
 def count_less_robust(rows: ExplainedRows) -> int:
