@@ -19,7 +19,7 @@ from proce.explanation import (
     Outcome,
     Receipt,
 )
-from proce.explanation.receipts.receipt import checksum, read_receipt
+from proce.explanation.receipts import checksum, read_receipt
 from proce.schema import Categorical, Codec, Continuous, Layout, Schema
 
 _N_SAMPLED = 10  # one in so many accepted texts is turned into frames, words and a page

@@ -4,8 +4,8 @@ import pickle
 from pathlib import Path
 
 from proce import Receipt
-from proce.batch.job import ReceiptWriter
-from proce.explanation.receipts.receipt import ModelFile
+from proce.batch.receipts import ReceiptWriter
+from proce.explanation.receipts import ModelFile
 
 from ..explanation.samples import RAISE_SAVINGS, explanation, explanations
 

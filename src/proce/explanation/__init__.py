@@ -1,6 +1,6 @@
 """Explanations: the record, its words, tables, pictures and files."""
 
-from proce.explanation.receipts.verdict import (
+from proce.explanation.receipts import (
     ReceiptCheck,
     Standing,
     Verdict,

@@ -12,11 +12,11 @@ import pytest
 from proce.classifier import as_classifier
 from proce.errors import FileError
 from proce.explanation import Receipt, verify
-from proce.explanation.receipts.receipt import checksum
-from proce.explanation.receipts.verdict import (
+from proce.explanation.receipts import (
     ReceiptCheck,
     Standing,
     check_receipts,
+    checksum,
     receipt_files,
 )
 

@@ -11,7 +11,7 @@ import pytest
 from proce.classifier import as_classifier
 from proce.errors import FileError, ModelError, ReceiptError, SearchError
 from proce.explanation import Receipt, verify
-from proce.explanation.receipts.receipt import ModelFile, checksum, was_changed
+from proce.explanation.receipts import ModelFile, checksum, was_changed
 
 from ...worlds import two_classes
 from ..samples import CODEC, RAISE_SAVINGS, everything, explanation, explanations

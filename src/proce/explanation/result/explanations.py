@@ -13,14 +13,15 @@ from proce.arguments import MAX_COUNT, MaybeAxes, check_count, checked
 from proce.classifier import Classifier
 from proce.errors import ReceiptError, RowIndexError, SearchError
 from proce.explanation.exchange.explanations_json import from_json, to_json
-from proce.explanation.receipts.receipt import (
+from proce.explanation.receipts import (
     ModelFile,
+    Verdict,
     read_receipt,
     receipt_frame,
     receipt_text,
     require_answer,
+    verify_rows,
 )
-from proce.explanation.receipts.verdict import Verdict, verify_rows
 from proce.explanation.record.counterfactuals import Diagnosis
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.record.view import (
