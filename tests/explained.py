@@ -57,8 +57,8 @@ def explained_row(
     raw: Array,
     rows: Array,
     changes: Array,
-    probabilities: Array,
-    losses: Array,
+    probabilities: Any,
+    losses: Any,
     *,
     row: int = 0,
     predicted: int = 0,
@@ -68,11 +68,11 @@ def explained_row(
     margin_met: bool = True,
     dropped: int = 0,
     expected: Array | None = None,
-    contributions: Array | None = None,
-    support: Array | None = None,
-    refits: Array | None = None,
-    confidence: Array | None = None,
-    robustness: Array | None = None,
+    contributions: Any = None,
+    support: Any = None,
+    refits: Any = None,
+    confidence: Any = None,
+    robustness: Any = None,
     intervals: Intervals | None = None,
     asked_by: Array | None = None,
     steps: Sequence[Array] = (),
@@ -80,7 +80,7 @@ def explained_row(
     diagnosis: Diagnosis | None = None,
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """Return one row of arrays as an explanation: found where it has a counterfactual."""
+    """Return one row of arrays or lists as an explanation: found where it has a counterfactual."""
     usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
     columns = ExplainedRows(
         context=shared,
@@ -97,14 +97,14 @@ def explained_row(
             np.zeros(len(rows), dtype=np.int64),
             rows,
             changes,
-            probabilities,
-            losses,
+            np.asarray(probabilities, np.float64),
+            np.asarray(losses, np.float64),
             expected=expected,
-            contributions=contributions,
-            support=support,
-            refits=refits,
-            confidence=confidence,
-            robustness=robustness,
+            contributions=_column(contributions, np.float64),
+            support=_column(support, np.int64),
+            refits=_column(refits, np.int64),
+            confidence=_column(confidence, np.float64),
+            robustness=_column(robustness, np.int64),
             intervals=intervals,
             asked_by=asked_by,
             steps=steps,
@@ -116,6 +116,10 @@ def explained_row(
     return Explanation(columns, 0)
 
 
+def _column(values: Any, dtype: type) -> Array | None:
+    return None if values is None else np.asarray(values, dtype)
+
+
 def fronts_of_one(rows: Array, losses: Array) -> Fronts:
     """Return the front of a single row, of whose changes nothing is known."""
     owner, changes = np.zeros(len(rows), np.int64), np.full(rows.shape, UNKNOWN_CHANGE, np.int8)
@@ -125,7 +129,12 @@ def fronts_of_one(rows: Array, losses: Array) -> Fronts:
 def with_columns(item: Explanation, **columns: Any) -> Explanation:
     """Return an explanation with other columns of counterfactuals, such as ``refits``."""
     own = item.alone()
-    return Explanation(replace(own, counterfactuals=replace(own.counterfactuals, **columns)), 0)
+    steps = {"steps": columns.pop("steps")} if "steps" in columns else {}
+    ways = own.counterfactuals
+    arrays = {
+        name: np.asarray(values, getattr(ways, name).dtype) for name, values in columns.items()
+    }
+    return Explanation(replace(own, counterfactuals=replace(ways, **arrays, **steps)), 0)
 
 
 def together(items: Sequence[Explanation]) -> ExplainedRows:

@@ -80,8 +80,8 @@ def explanation(
     row: int = 0,
     shared: Context | None = None,
     frame: Any = None,
-    probabilities: Array | None = None,
-    losses: Array | None = None,
+    probabilities: Any = None,
+    losses: Any = None,
     **fields: Any,
 ) -> Explanation:
     """Return what was found for an applicant; fields are those of :func:`explained_row`."""
@@ -90,18 +90,14 @@ def explanation(
     rows, changes, expected = changed_rows(CODEC, factual, ways)
     chances = [0.62 + 0.1 * line for line in range(len(ways))]
     usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
-    if probabilities is None:
-        probabilities = np.array(chances, dtype=np.float64)
-    if losses is None:
-        losses = np.array(usual_losses, dtype=np.float64).reshape(-1, 3)
     return explained_row(
         shared or context(),
         factual,
         raw,
         rows,
         changes,
-        probabilities,
-        losses,
+        chances if probabilities is None else probabilities,
+        np.reshape(usual_losses, (-1, 3)) if losses is None else losses,
         row=row,
         expected=expected,
         **fields,

@@ -99,9 +99,7 @@ def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
 
 def test_counterfactuals_at_one_place_share_a_label() -> None:
     same = np.array([[0.3, 0.1, 0.2]] * 3)
-    item = explanation(
-        *[CHANGE_JOB] * 3, losses=same, probabilities=np.full((3,), 0.74, dtype=np.float64)
-    )
+    item = explanation(*[CHANGE_JOB] * 3, losses=same, probabilities=[0.74] * 3)
     ax = explanations(item).plot_front()
     assert "1, 2, 3" in words(ax)
     assert "not kept" in ax.get_title()

@@ -57,7 +57,6 @@ _KINDS = tuple(change.name.lower() for change in CHANGES)
 _ARTICLES = {"action": "an action", "hold": "a hold"}
 _COUNTS = ("support", "refits", "robustness")
 _ABSENT = ...  # of a field that a change does not have; None is a missing value
-_IF_ANY = ("expected", "contribution", "holds_from", "holds_to", "open_ends", "rule")
 
 
 def wire_rows(rows: ExplainedRows) -> Iterator[WireRow]:
@@ -311,31 +310,31 @@ def _wire_changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[Record]
     has_expected = ((cells.kind == Change.HOLD) | drifts) & ~np.isnan(cells.expected)
     added = _known_contributions(rows.counterfactuals)[cells.counterfactual, cells.position]
     has_interval = ~np.isnan(cells.holds_from)
-    fields = zip(
-        _given(cells.plain_values(cells.expected), has_expected),
-        _given(added.tolist(), is_action & ~np.isnan(added)),
-        _given(cells.holds_from.tolist(), has_interval),
-        _given(cells.holds_to.tolist(), has_interval),
-        _given([OPEN_END_WORDS[ends] for ends in cells.open_ends.tolist()], cells.open_ends != 0),
-        [_ABSENT if rule == NO_RULE else rules[rule] for rule in cells.rule.tolist()],
-        strict=True,
-    )
+    optional = {
+        "expected": _given(cells.plain_values(cells.expected), has_expected),
+        "contribution": _given(added.tolist(), is_action & ~np.isnan(added)),
+        "holds_from": _given(cells.holds_from.tolist(), has_interval),
+        "holds_to": _given(cells.holds_to.tolist(), has_interval),
+        "open_ends": _given(
+            [OPEN_END_WORDS[ends] for ends in cells.open_ends.tolist()], cells.open_ends != 0
+        ),
+        "rule": [_ABSENT if rule == NO_RULE else rules[rule] for rule in cells.rule.tolist()],
+    }
     columns = zip(
         cells.counterfactual.tolist(),
         cells.position.tolist(),
         cells.kind.tolist(),
         cells.plain_values(cells.before),
         cells.plain_values(cells.after),
-        fields,
+        zip(*optional.values(), strict=True),
         strict=True,
     )
     changes: list[list[Record]] = [[] for _ in range(cells.n_counterfactuals)]
-    for line, position, kind, before, after, own in columns:
-        record = {"feature": names[position], "kind": _KINDS[kind], "before": before}
-        record["after"] = after
-        for name, value in zip(_IF_ANY, own, strict=True):
-            if value is not _ABSENT:
-                record[name] = value
+    for line, position, kind, before, after, values in columns:
+        record = {"feature": names[position], "kind": _KINDS[kind]}
+        record |= {"before": before, "after": after}
+        given = zip(optional, values, strict=True)
+        record |= {name: value for name, value in given if value is not _ABSENT}
         changes[line].append(record)
     return changes
 
@@ -348,10 +347,16 @@ def _read_changes(
     rules: Sequence[str],
 ) -> dict[str, Array]:
     """Return what the changes say of each cell ``(n, f)``, of which some have no value."""
-    unknown = np.full(missing.shape, np.nan)
-    kinds, open_ends = np.zeros(missing.shape, np.int8), np.zeros(missing.shape, np.int8)
-    expected, low, high = unknown.copy(), unknown.copy(), unknown.copy()
-    added, asked_by = np.zeros(missing.shape), np.full(missing.shape, NO_RULE)
+    shape = missing.shape
+    columns: dict[str, Array] = {
+        "changes": np.zeros(shape, np.int8),
+        "expected": np.full(shape, np.nan),
+        "contributions": np.zeros(shape),
+        "holds_from": np.full(shape, np.nan),
+        "holds_to": np.full(shape, np.nan),
+        "open_ends": np.zeros(shape, np.int8),
+        "asked_by": np.full(shape, NO_RULE),
+    }
     known_rules = {text: position for position, text in enumerate(rules)}
     for line, (way, way_place) in enumerate(zip(ways, places, strict=True)):
         for number, change in enumerate(way.changes):
@@ -361,29 +366,23 @@ def _read_changes(
             if missing[cell] and change.kind != "consequence":
                 needed = f"a value, since a change names it as {_ARTICLES[change.kind]}"
                 raise RecordError(f"{way_place}.values.{change.feature}", None, needed)
-            kinds[cell] = _KINDS.index(change.kind)
+            columns["changes"][cell] = _KINDS.index(change.kind)
             if change.expected is not None:
                 value = reader.column(position, (change.expected,), (place,), "expected")
-                expected[cell] = value[0]
+                columns["expected"][cell] = value[0]
             if change.contribution is not None:
-                added[cell] = change.contribution
+                columns["contributions"][cell] = change.contribution
             if change.holds_from is not None or change.holds_to is not None:
-                low[cell], high[cell] = _interval(change, place)
-                open_ends[cell] = OPEN_END_WORDS.index(change.open_ends or "none")
+                low, high = _interval(change, place)
+                columns["holds_from"][cell], columns["holds_to"][cell] = low, high
+                open_ends = OPEN_END_WORDS.index(change.open_ends or "none")
+                columns["open_ends"][cell] = open_ends
             if change.rule is not None:
                 if change.rule not in known_rules:
                     wanted = "one of the rules of the request"
                     raise RecordError(f"{place}.rule", change.rule, wanted)
-                asked_by[cell] = known_rules[change.rule]
-    return {
-        "changes": kinds,
-        "expected": expected,
-        "contributions": added,
-        "holds_from": low,
-        "holds_to": high,
-        "open_ends": open_ends,
-        "asked_by": asked_by,
-    }
+                columns["asked_by"][cell] = known_rules[change.rule]
+    return columns
 
 
 def _interval(change: WireChange, place: str) -> tuple[float, float]:

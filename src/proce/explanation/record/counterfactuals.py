@@ -47,10 +47,9 @@ class OwnedLines:
         owner = np.repeat(np.arange(len(rows)), counts)
         return replace(self.take(first[owner] + nth_of_owner(owner)), owner=owner)
 
-    def of_row(self, row: int) -> Self:
-        """Return the lines of one explained row."""
-        first, last = np.searchsorted(self.owner, np.array([row, row + 1])).tolist()
-        return self.take(slice(first, last))
+    def lines_of(self, row: int) -> slice:
+        """Return where the lines of one explained row are."""
+        return slice(*np.searchsorted(self.owner, np.array([row, row + 1])).tolist())
 
     def shifted(self, n_rows: int) -> Self:
         """Return the same lines, owned by the rows so many places further on."""
@@ -249,7 +248,7 @@ class Notes(OwnedLines):
 
     def texts_of(self, row: int) -> tuple[str, ...]:
         """Return the notes of one row."""
-        return tuple(self.texts[code] for code in self.of_row(row).code.tolist())
+        return tuple(self.texts[code] for code in self.code[self.lines_of(row)].tolist())
 
     def without(self, is_withheld: Callable[[str], bool]) -> "Notes":
         """Return the notes but for those whose text is withheld."""

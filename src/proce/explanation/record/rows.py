@@ -171,32 +171,32 @@ class ExplainedRow:
     @property
     def rows(self) -> Array:
         """The counterfactuals, the recommended one first, ``(n, f)``."""
-        return self.ways.rows
+        return self._column("rows")
 
     @property
     def changes(self) -> Array:
         """A ``Change`` for each cell of the counterfactuals, ``(n, f)``."""
-        return self.ways.changes
+        return self._column("changes")
 
     @property
     def probabilities(self) -> Array:
         """The probability of the target for each counterfactual, ``(n,)``."""
-        return self.ways.probabilities
+        return self._column("probabilities")
 
     @property
     def losses(self) -> Array:
         """The losses of each counterfactual, ``(n, 3)``: prediction, prototype, distance."""
-        return self.ways.losses
+        return self._column("losses")
 
     @property
     def expected(self) -> Array:
         """Where each feature would be if neither acted on nor held, ``(n, f)``; NaN if unknown."""
-        return self.ways.expected
+        return self._column("expected")
 
     @property
     def contributions(self) -> Array | None:
         """How far the probability falls without an action, ``(n, f)``; ``None`` if not asked."""
-        values = self.ways.contributions
+        values = self._column("contributions")
         return None if not len(values) or bool(np.isnan(values).any()) else values
 
     @property
@@ -214,24 +214,31 @@ class ExplainedRow:
         """In how many other models each reaches the target, ``(n,)``; ``None`` without others."""
         return self._counts("robustness")
 
+    def _column(self, name: str) -> Array:
+        values: Array = getattr(self.record.counterfactuals, name)[slice(*self.extent)]
+        return values
+
     def _counts(self, name: str) -> Array | None:
-        is_counted = len(self) and bool(self.ways.is_counted(name).all())
-        return getattr(self.ways, name) if is_counted else None
+        values = self._column(name)
+        return None if not len(values) or bool((values < 0).any()) else values
 
     @property
     def confidence(self) -> Array | None:
         """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
-        return None if bool(np.isnan(self.ways.confidence).all()) else self.ways.confidence
+        values = self._column("confidence")
+        return None if bool(np.isnan(values).all()) else values
 
     @property
     def steps(self) -> Sequence[Array]:
         """The path to each counterfactual ``(s, f)``; empty for methods that give none."""
-        return self.ways.steps if any(len(path) for path in self.ways.steps) else ()
+        paths = self.record.counterfactuals.steps[slice(*self.extent)]
+        return paths if any(len(path) for path in paths) else ()
 
     @property
     def front(self) -> Fronts | None:
         """The whole Pareto set; ``None`` where it was not kept."""
-        return self.record.fronts.of_row(self.index) or None
+        lines = self.record.fronts.lines_of(self.index)
+        return None if lines.start == lines.stop else self.record.fronts.take(lines)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
