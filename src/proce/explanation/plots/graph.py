@@ -219,15 +219,15 @@ def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
         return FigureLayout.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
     if ax is None:
         excerpt = _natural_excerpt(explanation, cells, _LARGEST)
-        room = FigureLayout.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
+        figure_layout = FigureLayout.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
     else:
-        room = FigureLayout.of(ax)
-        size = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
+        figure_layout = FigureLayout.of(ax)
+        size = figure_layout.width / POINTS, figure_layout.height / POINTS - _TITLE_HEIGHT
         excerpt = readable_excerpt(explanation, cells, size)
     if excerpt is None:
-        return room.write_instead(_NO_ROOM)
-    window = room.fit_whole(_title(explanation, cells) + _rest(explanation, excerpt))
-    ax = room.ax
+        return figure_layout.write_instead(_NO_ROOM)
+    window = figure_layout.fit_whole(_title(explanation, cells) + _rest(explanation, excerpt))
+    ax = figure_layout.ax
     scale = fit_axes(ax, window, excerpt.frame, MAX_SCALE)
     colors = palette_inside(ax)
     edges = {edge: _edge_look(_flows(edge, cells), colors) for edge in excerpt.diagram.routes}

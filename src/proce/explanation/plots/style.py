@@ -44,9 +44,9 @@ def shown_name(feature: Feature) -> str:
 
 def arrow_text(before: str, after: str, max_length: int = 2 * MAX_LABEL_LENGTH) -> str:
     """Return ``before → after``, each shortened by itself so that the arrow stays."""
-    room = max_length - 3
-    if len(before) + len(after) > room:
-        half = room // 2
+    most = max_length - 3
+    if len(before) + len(after) > most:
+        half = most // 2
         spare = max(0, half - min(len(before), len(after)))
         before, after = short(before, half + spare), short(after, half + spare)
     return f"{before} → {after}"
@@ -82,12 +82,12 @@ def plain_frame(ax: "Axes", *sides: str) -> None:
             spine.set_visible(False)
 
 
-def plain_numbers(axis: "XAxis | YAxis", font: Font, room: float) -> None:
-    """Write as many round numbers along an axis as have room, given in points."""
+def plain_numbers(axis: "XAxis | YAxis", font: Font, length: float) -> None:
+    """Write as many round numbers along an axis as have room in a length, given in points."""
     from matplotlib.ticker import MaxNLocator
 
     n_characters = 3 if axis.axis_name == "y" else 10  # as tall or as wide as a number with its gap
-    n_numbers = int(room / (n_characters * 0.6 * font.size))
+    n_numbers = int(length / (n_characters * 0.6 * font.size))
     axis.set_major_locator(MaxNLocator(max(1, min(n_numbers, 8)), steps=[1, 2, 5, 10]))
     axis.set_tick_params(labelsize=font.size, labelfontfamily=font.settings("")["fontfamily"])
 
@@ -100,9 +100,9 @@ class Lines:
     font: Font
     two_rows: bool
 
-    def name(self, name: str, note: str, room: FigureLayout) -> str:
+    def name(self, name: str, note: str, figure_layout: FigureLayout) -> str:
         """Return the name of a line and a note on it, in one row or in two."""
-        width = _NAME_SHARE * room.width
+        width = _NAME_SHARE * figure_layout.width
         if not self.two_rows:
             rest = f", {note}" if note else ""
             return self.font.shortened(name, width - self.font.width(rest)) + rest
@@ -112,7 +112,7 @@ class Lines:
 
 
 def lines_in(
-    room: FigureLayout,
+    figure_layout: FigureLayout,
     n_wanted: int,
     title: str,
     caption: str,
@@ -123,7 +123,7 @@ def lines_in(
     n_lines = max(1, min(n_wanted, MAX_LINES))
     for size in _SIZES:
         font = Font(size)
-        height = room.height - room.height_around(title, caption, font) - extra
+        height = figure_layout.height - figure_layout.height_around(title, caption, font) - extra
         row = LINE_HEIGHT * size
         pitch = LABEL_HEIGHT + _BELOW + row * (1 + n_below)
         if n_lines * pitch <= height:
