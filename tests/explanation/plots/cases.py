@@ -30,7 +30,7 @@ ODD = (
     "信用评分",
     "💰 money 🏦",
     "__under_score__",
-    r"\frac{1}{0}",
+    r"$\frac{1}{0$",  # would fail if it were read as mathematics
     "W" * 70,
     "a & b -- c",
     "100 %",

@@ -1,6 +1,7 @@
 """Pictures: they take axes and return them, and every word of them can be read."""
 
 from itertools import combinations
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -55,7 +56,15 @@ def test_changes_are_in_raw_units_and_named() -> None:
     assert {"savings\naction", "amount\nkeep", "credit score\nfollows"} <= set(found)
     assert "Row ann: rejected → approved (approved: 31% → 62%)" in found
     assert {line.get_marker() for line in ax.lines} >= {"o", "s", "D", "x"}
+
+
+@pytest.mark.parametrize("size", [(6, 4), (4, 3)])
+def test_the_words_for_a_change_stay_inside_the_axes(size: Any) -> None:
+    ax = plt.subplots(figsize=size, layout="constrained")[1]
+    explanations(explanation(EVERY_KIND)).plot_changes(ax=ax)
     assert faults(ax) == []
+    frame, boxes = ax.get_window_extent(), [text.get_window_extent() for text in ax.texts]
+    assert all(frame.x0 <= box.x0 < box.x1 <= frame.x1 for box in boxes if box.width)
 
 
 def test_a_missing_level_starts_where_it_ends() -> None:
