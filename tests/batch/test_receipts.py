@@ -4,7 +4,7 @@ import pickle
 from pathlib import Path
 
 from proce import Receipt
-from proce.batch.receipts import ReceiptWriter
+from proce.batch.job import ReceiptWriter
 from proce.explanation.receipts import ModelFile
 
 from ..explanation.samples import RAISE_SAVINGS, explanation, explanations

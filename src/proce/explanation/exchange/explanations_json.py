@@ -26,7 +26,7 @@ from proce.explanation.exchange.wire import (
 from proce.explanation.record.context import Context, Provenance, spread_size
 from proce.explanation.record.rows import ExplainedFrame
 from proce.explanation.tables.frames import counterfactuals, outcomes
-from proce.json_reading import parse_json
+from proce.json_reading import check_format, parse_json
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
 from proce.schema.features.levels import find_level, level_type
 from proce.schema.features.naming import checked_words
@@ -61,7 +61,10 @@ def from_json(text: str) -> ExplainedFrame:
     """Read what :func:`to_json` wrote; frames made from the result are pandas frames."""
     record = _parsed(text)
     try:
-        _check_format(WireFormat.read(record).format)
+        version = WireFormat.read(record).format
+        wrong = RecordError("format", version, str(FORMAT))
+        newer = f"the explanations have format {version}"
+        check_format(version, FORMAT, wrong, newer, "write them again", SchemaError)
         return _read(WireExplanations.read(record))
     except RecordError as error:
         raise SchemaError(f"the explanations cannot be read: {error} {_DAMAGED}") from None
@@ -93,16 +96,6 @@ def _parsed(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SchemaError('the explanations are not of the form {"format": 1, …}.')
     return value
-
-
-def _check_format(version: int) -> None:
-    if version > FORMAT:
-        raise SchemaError(
-            f"the explanations have format {version}; this version of proce reads up to {FORMAT}."
-            " Update proce, or write them again with this version."
-        )
-    if version < 1:
-        raise RecordError("format", version, str(FORMAT))
 
 
 def wire_context(context: Context) -> dict[str, Any]:
