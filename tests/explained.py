@@ -14,12 +14,12 @@ from proce.explanation import (
     Diagnosis,
     ExplainedRows,
     Explanation,
-    Front,
     Fronts,
     Outcome,
     Provenance,
 )
-from proce.explanation.record.counterfactuals import Intervals, Notes
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Intervals, Notes
+from proce.explanation.record.rows import joined_rows
 from proce.schema import Codec
 
 # What became of a feature: the kind of its change, its value, and for a hold where it would have
@@ -36,17 +36,19 @@ KINDS = {
 BY_HAND = Provenance({}, "by hand", 0, {}, {}, "off", None, 5, "", 0.0, 0, 0)
 
 
-def changed_rows(codec: Codec, factual: Array, ways: Sequence[Way]) -> tuple[Array, Array]:
-    """Return a row for each way, and the kinds of its changes; what is held stays as it was."""
+def changed_rows(codec: Codec, factual: Array, ways: Sequence[Way]) -> tuple[Array, Array, Array]:
+    """Return a row for each way, the kinds of its changes, and where its holds would have gone."""
     rows = np.tile(factual, (len(ways), 1))
-    changes = np.zeros(rows.shape, dtype=np.int8)
+    changes, expected = np.zeros(rows.shape, dtype=np.int8), np.full_like(rows, np.nan)
     for rank, way in enumerate(ways):
-        for name, (kind, value, *_) in way.items():
+        for name, (kind, value, *would) in way.items():
             position = codec.schema.position(name)
             changes[rank, position] = KINDS[kind]
             if kind != "hold":
                 rows[rank, position] = codec.encode_value(name, value)
-    return rows, changes
+            if would:
+                expected[rank, position] = codec.encode_value(name, would[0])
+    return rows, changes, expected
 
 
 def explained_row(
@@ -55,8 +57,8 @@ def explained_row(
     raw: Array,
     rows: Array,
     changes: Array,
-    probabilities: Array,
-    losses: Array,
+    probabilities: Any,
+    losses: Any,
     *,
     row: int = 0,
     predicted: int = 0,
@@ -66,19 +68,19 @@ def explained_row(
     margin_met: bool = True,
     dropped: int = 0,
     expected: Array | None = None,
-    contributions: Array | None = None,
-    support: Array | None = None,
-    refits: Array | None = None,
-    confidence: Array | None = None,
-    robustness: Array | None = None,
+    contributions: Any = None,
+    support: Any = None,
+    refits: Any = None,
+    confidence: Any = None,
+    robustness: Any = None,
     intervals: Intervals | None = None,
     asked_by: Array | None = None,
     steps: Sequence[Array] = (),
-    front: Front | None = None,
+    front: Fronts | None = None,
     diagnosis: Diagnosis | None = None,
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """Return one row of arrays as an explanation: found where it has a counterfactual."""
+    """Return one row of arrays or lists as an explanation: found where it has a counterfactual."""
     usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
     columns = ExplainedRows(
         context=shared,
@@ -95,57 +97,46 @@ def explained_row(
             np.zeros(len(rows), dtype=np.int64),
             rows,
             changes,
-            probabilities,
-            losses,
+            np.asarray(probabilities, np.float64),
+            np.asarray(losses, np.float64),
             expected=expected,
-            contributions=contributions,
-            support=support,
-            refits=refits,
-            confidence=confidence,
-            robustness=robustness,
+            contributions=_column(contributions, np.float64),
+            support=_column(support, np.int64),
+            refits=_column(refits, np.int64),
+            confidence=_column(confidence, np.float64),
+            robustness=_column(robustness, np.int64),
             intervals=intervals,
             asked_by=asked_by,
             steps=steps,
         ),
-        fronts=_fronts(front, len(factual)),
+        fronts=Fronts.empty(len(factual)) if front is None else front,
         diagnoses={} if diagnosis is None else {0: diagnosis},
         notes=Notes.of([notes]),
     )
     return Explanation(columns, 0)
 
 
+def _column(values: Any, dtype: type) -> Array | None:
+    return None if values is None else np.asarray(values, dtype)
+
+
+def fronts_of_one(rows: Array, losses: Array) -> Fronts:
+    """Return the front of a single row, of whose changes nothing is known."""
+    owner, changes = np.zeros(len(rows), np.int64), np.full(rows.shape, UNKNOWN_CHANGE, np.int8)
+    return Fronts(owner, rows, losses, changes)
+
+
 def with_columns(item: Explanation, **columns: Any) -> Explanation:
     """Return an explanation with other columns of counterfactuals, such as ``refits``."""
     own = item.alone()
-    return Explanation(replace(own, counterfactuals=replace(own.counterfactuals, **columns)), 0)
+    steps = {"steps": columns.pop("steps")} if "steps" in columns else {}
+    ways = own.counterfactuals
+    arrays = {
+        name: np.asarray(values, getattr(ways, name).dtype) for name, values in columns.items()
+    }
+    return Explanation(replace(own, counterfactuals=replace(ways, **arrays, **steps)), 0)
 
 
 def together(items: Sequence[Explanation]) -> ExplainedRows:
     """Return the columns of one or more explanations, in the order given."""
-    parts = [item.alone() for item in items]
-    first = parts[0]
-    columns = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name, column in vars(first).items()
-        if isinstance(column, np.ndarray)
-    }
-    ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
-    fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
-    return replace(
-        first,
-        **columns,
-        counterfactuals=Counterfactuals.concatenate(ways),
-        fronts=Fronts.concatenate(fronts),
-        diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
-        notes=Notes.of([part.notes.of_row(0) for part in parts]),
-    )
-
-
-def _owned(lines: Any, index: int) -> Any:
-    return replace(lines, owner=np.full_like(lines.owner, index))
-
-
-def _fronts(front: Front | None, n_features: int) -> Fronts:
-    if front is None:
-        return Fronts.empty(n_features)
-    return Fronts(np.zeros(len(front), dtype=np.int64), front.rows, front.losses)
+    return joined_rows([item.alone() for item in items])

@@ -15,11 +15,10 @@ from proce.explanation import (
     Context,
     Diagnosis,
     Explanations,
-    Front,
     Outcome,
     Receipt,
 )
-from proce.explanation.receipts.receipt import checksum, read_receipt
+from proce.explanation.receipts import checksum, read_receipt
 from proce.schema import Categorical, Codec, Continuous, Layout, Schema
 
 _N_SAMPLED = 10  # one in so many accepted texts is turned into frames, words and a page
@@ -106,14 +105,14 @@ def _records() -> list[dict[str, Any]]:
 
 def _small_result(outcome: Outcome) -> Explanations:
     """Return the explanation of one row of two features."""
-    from tests.explained import BY_HAND, changed_rows, explained_row
+    from tests.explained import BY_HAND, changed_rows, explained_row, fronts_of_one
 
     frame = pd.DataFrame({"savings": [2_000, 9_000], "job": ["none", "office"]})
     schema = Schema([Continuous("savings", step=100), Categorical("job", ("none", "office"))])
     codec = Codec.fit(schema, frame)
     shared = Context(codec, ("no", "yes"), (0.5, 0.5), edges=(("job", "savings"),), origin="given")
     ways: list[Any] = [{"job": ("action", "office"), "savings": ("hold", 2_000, 4_000)}]
-    rows, changes = changed_rows(codec, codec.encode(frame)[0], ways)
+    rows, changes, _ = changed_rows(codec, codec.encode(frame)[0], ways)
     if outcome is not Outcome.FOUND:
         rows, changes = rows[:0], changes[:0]
     blockers = (Blocker("rule", "cf.savings <= 1", "without the rule", 0.5, 3),)
@@ -124,7 +123,7 @@ def _small_result(outcome: Outcome) -> Explanations:
         probabilities=np.full(len(rows), 0.7),
         losses=np.full((len(rows), 3), 0.1),
         outcome=outcome,
-        front=Front(rows, np.zeros((len(rows), 3))) if len(rows) else None,
+        front=fronts_of_one(rows, np.zeros((len(rows), 3))) if len(rows) else None,
         diagnosis=why if outcome is Outcome.NOT_FOUND else None,
         notes=("A note.",),
     )

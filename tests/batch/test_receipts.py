@@ -5,7 +5,7 @@ from pathlib import Path
 
 from proce import Receipt
 from proce.batch.job import ReceiptWriter
-from proce.explanation.receipts.receipt import ModelFile
+from proce.explanation.receipts import ModelFile
 
 from ..explanation.samples import RAISE_SAVINGS, explanation, explanations
 

@@ -13,14 +13,14 @@ from proce.explanation import (
     Diagnosis,
     Explanation,
     Explanations,
-    Front,
+    Fronts,
     Outcome,
     Provenance,
 )
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS, Intervals
 from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
-from ..explained import Way, changed_rows, explained_row, together
+from ..explained import Way, changed_rows, explained_row, fronts_of_one, together
 
 SCHEMA = Schema(
     [
@@ -80,33 +80,24 @@ def explanation(
     row: int = 0,
     shared: Context | None = None,
     frame: Any = None,
-    probabilities: Array | None = None,
-    losses: Array | None = None,
+    probabilities: Any = None,
+    losses: Any = None,
     **fields: Any,
 ) -> Explanation:
     """Return what was found for an applicant; fields are those of :func:`explained_row`."""
     frame = people() if frame is None else frame
     factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
-    rows, changes = changed_rows(CODEC, factual, ways)
-    expected = np.full_like(rows, np.nan)
-    for line, way in enumerate(ways):
-        for name, (_, _, *would) in way.items():
-            if would:
-                expected[line, SCHEMA.position(name)] = CODEC.encode_value(name, would[0])
+    rows, changes, expected = changed_rows(CODEC, factual, ways)
     chances = [0.62 + 0.1 * line for line in range(len(ways))]
     usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
-    if probabilities is None:
-        probabilities = np.array(chances, dtype=np.float64)
-    if losses is None:
-        losses = np.array(usual_losses, dtype=np.float64).reshape(-1, 3)
     return explained_row(
         shared or context(),
         factual,
         raw,
         rows,
         changes,
-        probabilities,
-        losses,
+        chances if probabilities is None else probabilities,
+        np.reshape(usual_losses, (-1, 3)) if losses is None else losses,
         row=row,
         expected=expected,
         **fields,
@@ -133,11 +124,11 @@ def asked_by(**rules: int) -> Array:
     return cells
 
 
-def front(*ways: Way) -> Front:
+def front(*ways: Way) -> Fronts:
     """Return a front of the first applicant."""
     rows = explanation(*ways).rows
     losses = [[0.1 * (3 - line), 0.02 / (line + 1), 0.1 * line] for line in range(len(ways))]
-    return Front(rows, np.array(losses, dtype=np.float64))
+    return fronts_of_one(rows, np.array(losses, dtype=np.float64))
 
 
 def diagnosis() -> Diagnosis:

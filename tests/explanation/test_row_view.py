@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from proce.explanation.row_view import row_view, row_views
@@ -32,8 +31,7 @@ def test_the_words_are_those_of_the_sentences() -> None:
 
 
 def test_a_probability_short_of_the_aim_does_not_read_as_the_aim() -> None:
-    chance = np.array([0.5999], dtype=np.float64)
-    (way,) = row_view(explanation(CHANGE_JOB, probabilities=chance, margin_met=False)).ways
+    (way,) = row_view(explanation(CHANGE_JOB, probabilities=[0.5999], margin_met=False)).ways
     assert way.reached == "59.99%"
 
 

@@ -69,7 +69,7 @@ class World:
     def explained(self, *ways: Way, row=0, own=None, outcome=None, cost=0.0) -> Explanation:
         """Return what was found: for each way, by feature, the kind of change and the value."""
         factual = self.row() if own is None else own
-        rows, changes = changed_rows(self.codec, factual, ways)
+        rows, changes, _ = changed_rows(self.codec, factual, ways)
         return explained_row(
             Context(self.codec, (0, 1), (0.5, 0.5)),
             factual,

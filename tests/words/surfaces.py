@@ -7,9 +7,9 @@ from html import unescape
 from proce.explanation import Explanations
 from proce.explanation.html.notebook import html_of_rows
 from proce.explanation.html.report import page_of_rows
-from proce.explanation.receipts.verdict import Answer
+from proce.explanation.receipts import Answer
 from proce.explanation.record.rows import ExplainedFrame
-from proce.explanation.result.shown import shown_row
+from proce.explanation.record.view import shown_row
 from proce.explanation.tables.cohort import change_text, tallies
 from proce.explanation.words.decision import decision_text
 from proce.server.explainer_api.presenters.ways import ways_of

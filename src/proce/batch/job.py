@@ -23,7 +23,7 @@ from proce.batch.pieces import (
 )
 from proce.batch.reading.rows import Chunk
 from proce.explanation import Explanations, Outcome, unanswered
-from proce.explanation.receipts.receipt import ModelFile
+from proce.explanation.receipts import ModelFile
 from proce.explanation.record.counterfactuals import UNKNOWN_CLASS
 from proce.explanation.record.view import View
 from proce.methods import Method, Progress

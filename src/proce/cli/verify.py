@@ -11,7 +11,7 @@ from proce.cli.console import note, progress_bars
 if TYPE_CHECKING:
     from proce.classifier import Classifier
     from proce.explanation import Context
-    from proce.explanation.receipts.verdict import ModelFor
+    from proce.explanation.receipts import ModelFor
     from proce.schema import Codec
 
 _EXIT_NO_LONGER_TRUE = 1
@@ -45,7 +45,7 @@ def verify(
     The exit code is 0 if all is still true, and 1 if something is not or if a receipt was changed
     after it was written.
     """
-    from proce.explanation.receipts.receipt import model_file
+    from proce.explanation.receipts import model_file
 
     model_path = model_file(model)
     still_true = (
@@ -62,7 +62,7 @@ def _verify_receipt(path: Path, model: Path, model_path: Path) -> bool:
     from proce.classifier.skops_files import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as verify_receipt
-    from proce.explanation.receipts.receipt import was_changed
+    from proce.explanation.receipts import was_changed
     from proce.files import read_text
 
     text = read_text(path, "the receipt")
@@ -88,7 +88,7 @@ def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
     """Show which receipts of a folder are no longer true; return whether all still are."""
     from proce.classifier.skops_files import model_sum
     from proce.errors import ReceiptError
-    from proce.explanation.receipts.verdict import Standing, check_receipts, receipt_files
+    from proce.explanation.receipts import Standing, check_receipts, receipt_files
     from proce.schema.features.numerals import counted
 
     paths = receipt_files(folder)

@@ -1,6 +1,6 @@
 """Explanations: the record, its words, tables, pictures and files."""
 
-from proce.explanation.receipts.verdict import (
+from proce.explanation.receipts import (
     ReceiptCheck,
     Standing,
     Verdict,
@@ -13,7 +13,6 @@ from proce.explanation.record.counterfactuals import (
     Change,
     Counterfactuals,
     Diagnosis,
-    Front,
     Fronts,
     Outcome,
     changes_of,
@@ -21,8 +20,7 @@ from proce.explanation.record.counterfactuals import (
     has_moved,
 )
 from proce.explanation.record.rows import ExplainedRows
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.explanations import Explanations, Receipt, verify
+from proce.explanation.result.explanations import Explanation, Explanations, Receipt, verify
 from proce.explanation.result.unanswered import unanswered
 
 __all__ = [
@@ -34,7 +32,6 @@ __all__ = [
     "ExplainedRows",
     "Explanation",
     "Explanations",
-    "Front",
     "Fronts",
     "Outcome",
     "Provenance",

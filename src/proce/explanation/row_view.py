@@ -27,7 +27,7 @@ from proce.explanation.record.counterfactuals import (
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import (
     ChangedCell,
-    cells_of_counterfactuals,
+    changed_cells,
     plain_value,
     ranked_cells,
     row_cells,
@@ -280,7 +280,7 @@ def front_of(view: RowView) -> list[FrontMember]:
         for way, losses, count in zip(view.ways, row.losses, counts, strict=True)
     ]
     front = row.front
-    if front is None or front.changes is None:
+    if front is None:
         return told
     firsts, group = groups_of(rounded(np.concatenate([row.rows, front.rows])))
     others = np.flatnonzero(firsts[group[n_told:]] >= n_told)
@@ -288,7 +288,7 @@ def front_of(view: RowView) -> list[FrontMember]:
     kinds = _kinds(row, rows, front.changes[others])
     owner, unknown = np.full(len(rows), row.index), np.zeros(len(rows))
     ways = Counterfactuals.of(owner, rows, kinds, unknown, np.zeros_like(losses))
-    cells = cells_of_counterfactuals(row.record, ways).by_counterfactual()
+    cells = changed_cells(row.record, ways).by_counterfactual()
     members = zip(
         chance_of_loss(losses[:, Loss.PREDICTION]).tolist(),
         losses,
@@ -375,8 +375,8 @@ def _is_outdone(row: ExplainedRow, rank: int) -> bool:
         return False
     losses = row.front.losses
     is_nearer = losses[:, Loss.DISTANCE] < row.losses[rank - 1, Loss.DISTANCE] - _SAME
-    chances = chance_of_loss(losses[:, Loss.PREDICTION])
-    is_likelier = chances > row.probabilities[rank - 1] + _SAME
+    probabilities = chance_of_loss(losses[:, Loss.PREDICTION])
+    is_likelier = probabilities > row.probabilities[rank - 1] + _SAME
     return bool((is_nearer & is_likelier).any())
 
 

@@ -155,8 +155,8 @@ WHOLE = samples.everything(
 MEASURED = with_columns(
     WHOLE[0],
     contributions=np.full((2, 8), 0.1, dtype=np.float64),
-    support=np.array([40, 50]),
-    refits=np.array([9, 10]),
+    support=[40, 50],
+    refits=[9, 10],
     confidence=np.array([0.84, 0.99]).astype(np.float64),
     steps=tuple(np.stack([WHOLE[0].factual, row]) for row in WHOLE[0].rows),
 )

@@ -233,42 +233,35 @@ def test_numbers_come_back_bit_for_bit() -> None:
     assert_same(result, Explanations.from_json(result.to_json()))
 
 
-@pytest.mark.parametrize(
-    "index",
-    [
-        pd.RangeIndex(10, 15),
-        pd.Index([1.5, float("nan"), 2.0, 3.0, 4.0], name="score"),
-        pd.Index([True, False, True, False, True]),
-        pd.Index(["a", "b", "a", "b", "c"], dtype=object, name="who"),
-    ],
+LABELS = (
+    pd.RangeIndex(10, 15),
+    pd.Index([1.5, float("nan"), 2.0, 3.0, 4.0], name="score"),
+    pd.Index([True, False, True, False, True]),
+    pd.Index(["a", "b", "a", "b", "c"], dtype=object, name="who"),
 )
-def test_index_labels_come_back(index: Any) -> None:
-    frame = people().set_axis(index)
+DTYPES: Any = (
+    {"savings": "Int32", "ratio": "Float64", "education": "string", "owns_car": "boolean"},
+    {"savings": "uint16", "ratio": "float32", "sex": "category", "education": object},
+    {"savings": "int64[pyarrow]", "ratio": "double[pyarrow]", "owns_car": "bool[pyarrow]"},
+)
+FRAMES_THAT_COME = [
+    *(people().set_axis(index) for index in LABELS),
+    *(people().astype(dtypes).rename_axis(columns="what") for dtypes in DTYPES),
+]
+
+
+@pytest.mark.parametrize("frame", FRAMES_THAT_COME)
+def test_labels_and_dtypes_come_back(frame: Any) -> None:
     result = everything(frame=frame)
-    assert_same(result, Explanations.from_json(result.to_json()))
+    back = Explanations.from_json(result.to_json())
+    assert_same(result, back)
+    assert back.to_frame().columns.name == frame.columns.name
 
 
 def test_other_labels_come_back_as_text() -> None:
     frame = people().set_axis(pd.date_range("2024-01-01", periods=5), axis=0)
     back = Explanations.from_json(everything(frame=frame).to_json())
     assert back.outcomes().index[0] == "2024-01-01 00:00:00"
-
-
-@pytest.mark.parametrize(
-    "dtypes",
-    [
-        {"savings": "Int32", "ratio": "Float64", "education": "string", "owns_car": "boolean"},
-        {"savings": "uint16", "ratio": "float32", "sex": "category", "education": object},
-        {"savings": "int64[pyarrow]", "ratio": "double[pyarrow]", "owns_car": "bool[pyarrow]"},
-    ],
-)
-def test_dtypes_come_back(dtypes: dict[str, Any]) -> None:
-    frame = people().astype(dtypes)
-    frame.columns.name = "what"
-    result = everything(frame=frame)
-    back = Explanations.from_json(result.to_json())
-    assert_same(result, back)
-    assert back.to_frame().columns.name == "what"
 
 
 def test_missing_cells_come_back() -> None:

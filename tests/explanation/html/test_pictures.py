@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from proce.explanation import Explanation, Outcome
@@ -56,8 +55,7 @@ def test_the_threshold_of_a_model_is_where_it_decides() -> None:
 
 
 def test_a_narrow_pass_does_not_read_as_what_was_asked_for() -> None:
-    chance = np.array([0.5999], dtype=np.float64)
-    item = explanation(CHANGE_JOB, probabilities=chance, margin_met=False)
+    item = explanation(CHANGE_JOB, probabilities=[0.5999], margin_met=False)
     assert marks(item)[0][2] == "then 59.99%"
 
 
@@ -90,8 +88,7 @@ def test_an_unknown_probability_is_not_drawn() -> None:
 
 @pytest.mark.parametrize(("before", "after"), [(0.0, 0.02), (0.97, 1.0), (0.59, 0.61)])
 def test_no_two_labels_are_on_one_line(before: float, after: float) -> None:
-    chance = np.array([after], dtype=np.float64)
-    item = explanation(CHANGE_JOB, probability=before, probabilities=chance)
+    item = explanation(CHANGE_JOB, probability=before, probabilities=[after])
     places = [mark.y for mark in drawn(item).marks]
     assert len(set(places)) == len(places)
     assert max(places) < drawn(item).height

@@ -77,9 +77,9 @@ def full() -> Explanations:
         {"ratio": ("action", 0.9), "credit_score": ("consequence", 700)},
         shared=samples.context(n_refits=10, n_graphs=50),
         front=samples.front(RAISE_SAVINGS, CHANGE_JOB),
-        refits=np.array([10, 9, 10]),
-        confidence=np.array([0.99, 0.84, 0.99], dtype=np.float64),
-        support=np.array([46, 40, 44]),
+        refits=[10, 9, 10],
+        confidence=[0.99, 0.84, 0.99],
+        support=[46, 40, 44],
         notes=("Education is missing and stays so.",),
     )
     return explanations(item)

@@ -1,6 +1,8 @@
 """Pictures of a page: sound XML of their own, whatever words people gave."""
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,7 +13,7 @@ from proce.causal.drawing.palette import LIGHT
 from proce.causal.drawing.text_fit import Font
 from proce.explanation.html.svg import picture
 
-from ..plots.cases import ODD, result_of
+from ..plots.cases import ODD, PLOTS, drawn, result_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -55,21 +57,15 @@ def visible(text: str) -> str:
     return "".join(letter for letter in text if letter.isprintable() and not letter.isspace())
 
 
-def plots() -> dict[str, Any]:
-    result = result_of("odd", 12, 3, n_front=8)
-    return {
-        "changes": lambda ax: result.plot_changes(ax=ax),
-        "front": lambda ax: result.plot_front(ax=ax),
-        "graph": lambda ax: result[0].plot_graph(ax=ax),
-        "cohort": lambda ax: result.plot_cohort(ax=ax),
-        "groups": lambda ax: result.plot_groups(list(ODD[: len(result)]), ax=ax),
-    }
+def drawing(plot: str) -> Callable[[Any], Any]:
+    """Return what draws a picture with odd words into axes."""
+    return partial(drawn, plot, result_of("odd", 12, 3, n_front=8))
 
 
 def test_pictures_hold_no_script_and_borrow_no_name_from_each_other() -> None:
     ids: set[str] = set()
-    for name, draw in plots().items():
-        tree = tree_of(draw, name)
+    for name in PLOTS:
+        tree = tree_of(drawing(name), name)
         tags = {element.tag.removeprefix(SVG) for element in tree.iter()}
         assert tags <= {"svg", "g", "path", "defs", "clipPath", "rect", "use", "text", "tspan"} | {
             "pattern",
@@ -98,7 +94,7 @@ def references(tree: ElementTree.Element) -> set[str]:
 
 
 def test_colours_follow_the_page_and_fonts_are_those_of_the_reader() -> None:
-    tree = tree_of(plots()["changes"])
+    tree = tree_of(drawing("plot_changes"))
     styles = " ".join(element.get("style", "") for element in tree.iter())
     assert "var(--blue)" in styles
     assert LIGHT.blue not in styles
@@ -113,7 +109,7 @@ def test_colours_follow_the_page_and_fonts_are_those_of_the_reader() -> None:
 
 
 def test_the_settings_of_the_program_change_no_picture_of_a_page() -> None:
-    draw = plots()["cohort"]
+    draw = drawing("plot_cohort")
     usual = picture(draw, (6.0, 4.0), "", "p")
     other: dict[str, Any] = {"font.size": 30, "axes.facecolor": "black", "text.color": "yellow"}
     with mpl.rc_context(other), warnings.catch_warnings():

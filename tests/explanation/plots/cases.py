@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.explanation import Explanations, Front, Outcome
+from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.record.context import spread_of
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
-from ...explained import Way, changed_rows, explained_row, together
+from ...explained import Way, changed_rows, explained_row, fronts_of_one, together
 from ..samples import context, provenance
 
 SHORT = ("income", "savings", "job", "debt", "age", "rate")
@@ -30,13 +30,24 @@ ODD = (
     "信用评分",
     "💰 money 🏦",
     "__under_score__",
-    r"\frac{1}{0}",
+    r"$\frac{1}{0$",  # would fail if it were read as mathematics
     "W" * 70,
     "a & b -- c",
     "100 %",
 )
 NAMES = {"short": SHORT, "long": LONG, "odd": ODD}
 _N_ROWS = 24
+PLOTS = sorted(
+    {verb for own in (Explanation, Explanations) for verb in dir(own) if "plot_" in verb}
+)
+
+
+def drawn(plot: str, result: Explanations, ax: Any = None) -> Any:
+    """Draw a picture of a result, or of its first row where only rows have it; return its axes."""
+    if plot == "plot_groups":
+        groups = [f"{ODD[row % len(ODD)]} of {LONG[row % len(LONG)]}" for row in range(len(result))]
+        return result.plot_groups(groups, ax=ax)
+    return getattr(result if hasattr(result, plot) else result[0], plot)(ax=ax)
 
 
 def result_of(
@@ -128,12 +139,7 @@ def _explanation(
     factual, raw = codec.encode(frame)[row], codec.raw_of_frame(frame)[row]
     effects = {effect for _, effect in edges}
     ways = [_way(codec.schema, frame, row, rank, effects) for rank in range(n_ways)]
-    rows, changes = changed_rows(codec, factual, ways)
-    expected = np.full_like(rows, np.nan)
-    for line, way in enumerate(ways):
-        for name, (_, _, *would) in way.items():
-            if would:
-                expected[line, codec.schema.position(name)] = codec.encode_value(name, would[0])
+    rows, changes, expected = changed_rows(codec, factual, ways)
     chances = np.array(0.62 + 0.3 * generator.random(n_ways), dtype=np.float64)
     losses = np.array(generator.random((n_ways, 3)), dtype=np.float64)
     losses[:, 0] = -np.log(chances)
@@ -141,7 +147,8 @@ def _explanation(
     if n_front and n_ways:
         rest = np.array(generator.random((n_front, 3)), dtype=np.float64)
         rest[:, 0] = -np.log(0.4 + 0.59 * rest[:, 2] + 0.01 * rest[:, 1])
-        front = Front(np.repeat(rows[:1], n_ways + n_front, axis=0), np.concatenate([losses, rest]))
+        members = np.repeat(rows[:1], n_ways + n_front, axis=0)
+        front = fronts_of_one(members, np.concatenate([losses, rest]))
     outcome = Outcome.ALREADY_TARGET if already and not n_ways else None
     return explained_row(
         *(shared, factual, raw, rows, changes, chances, losses),

@@ -1,73 +1,55 @@
 """What is known of explained rows: lines that belong to rows, notes, and how training rows lie."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from proce.explanation.record.context import N_QUANTILES, spread_of
-from proce.explanation.record.counterfactuals import Notes, lines_of
+from proce.explanation.record.counterfactuals import Notes
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 from .. import samples
 from ..samples import Way, explanation, explanations
 
 
-def test_the_lines_of_rows_come_in_the_order_of_the_rows() -> None:
-    owner = np.array([0, 0, 2, 2, 2, 5])
-    lines, index = lines_of(owner, np.array([2, 1, 0, 5]))
-    assert lines.tolist() == [2, 3, 4, 0, 1, 5]
-    assert index.tolist() == [0, 0, 0, 2, 2, 3]
-
-
-def test_without_lines_or_rows_there_are_none() -> None:
-    nothing = np.zeros(0, dtype=np.int64)
-    assert lines_of(nothing, np.array([3]))[0].tolist() == []
-    assert lines_of(np.array([1, 1]), nothing)[0].tolist() == []
-
-
 def rows(*positions: int) -> np.ndarray:
     return np.array(positions, dtype=np.int64)
+
+
+def texts(notes: Notes, n_rows: int) -> list[list[str]]:
+    return [list(notes.texts_of(row)) for row in range(n_rows)]
 
 
 def test_each_row_has_its_notes_in_the_order_in_which_they_were_given() -> None:
     notes = Notes.collect([(rows(2, 0), "late"), (rows(0, 1, 2), "all"), (rows(2), "late again")])
     assert notes.texts == ("late", "all", "late again")
-    assert notes.by_row(4) == [["late", "all"], ["all"], ["late", "all", "late again"], []]
-    assert [list(notes.of_row(row)) for row in range(4)] == notes.by_row(4)
+    assert texts(notes, 4) == [["late", "all"], ["all"], ["late", "all", "late again"], []]
 
 
 def test_a_text_that_rows_share_is_kept_once() -> None:
     notes = Notes.of([["same"], [], ["own", "same"]])
     assert notes.texts == ("same", "own")
-    assert notes.by_row(3) == [["same"], [], ["own", "same"]]
+    assert texts(notes, 3) == [["same"], [], ["own", "same"]]
 
 
-def test_some_rows_keep_their_notes_in_any_order() -> None:
+def test_lines_come_in_the_order_of_the_rows_that_own_them() -> None:
     notes = Notes.of([["a"], ["b", "c"], []])
-    assert notes.owned_by(rows(2, 1, 0, 1)).by_row(4) == [[], ["b", "c"], ["a"], ["b", "c"]]
-    assert notes.owned_by(rows()).by_row(0) == []
+    assert texts(notes.owned_by(rows(2, 1, 0, 1)), 4) == [[], ["b", "c"], ["a"], ["b", "c"]]
+    assert notes.owned_by(rows(2, 1, 0, 1)).owner.tolist() == [1, 1, 2, 3, 3]
+    assert len(notes.owned_by(rows())) == len(Notes.collect([]).owned_by(rows(0, 1))) == 0
 
 
 def test_a_withheld_text_is_gone_altogether() -> None:
     notes = Notes.of([["sex", "a"], ["b", "sex"]]).without(lambda text: text == "sex")
     assert notes.texts == ("a", "b")
-    assert notes.by_row(2) == [["a"], ["b"]]
+    assert texts(notes, 2) == [["a"], ["b"]]
 
 
 def test_parts_share_their_texts() -> None:
     first, second = Notes.of([["a", "b"], []]), Notes.of([["b"], ["c", "a"]])
-    moved = replace(second, owner=second.owner + 2)
-    joined = Notes.concatenate([first, moved])
-    assert joined.by_row(4) == [["a", "b"], [], ["b"], ["c", "a"]]
+    joined = Notes.concatenate([first, second.shifted(2)])
+    assert texts(joined, 4) == [["a", "b"], [], ["b"], ["c", "a"]]
     assert joined.texts == ("a", "b", "c")
-
-
-def test_nothing_is_known_of_rows_without_notes() -> None:
-    notes = Notes.collect([])
-    assert notes.of_row(0) == ()
-    assert notes.owned_by(rows(0, 1)).by_row(2) == [[], []]
 
 
 SCHEMA = Schema(

@@ -12,8 +12,7 @@ import pytest
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.html.report import page_of_rows
-from proce.explanation.tables.cohort import change_text, tallies
-from proce.explanation.tables.groups import groups_of, level_name
+from proce.explanation.tables.cohort import change_text, groups_of, level_name, tallies
 from proce.losses import Loss
 from proce.schema import Categorical, Codec
 

@@ -100,7 +100,7 @@ def test_with_learned_graphs_frames_count_those_that_hold() -> None:
     shared = samples.context(n_graphs=50, origin="discovered by PC")
     ways = (samples.RAISE_SAVINGS, samples.CHANGE_JOB)
     result = samples.explanations(
-        samples.explanation(*ways, shared=shared, support=np.array([46, 12])),
+        samples.explanation(*ways, shared=shared, support=[46, 12]),
         samples.explanation(row=1, shared=shared),
     )
     assert result.outcomes()["support"].tolist() == [46, pd.NA]
@@ -129,8 +129,7 @@ def test_changes_has_a_line_for_every_change() -> None:
 
 def test_outcomes_and_changes_say_how_sure_advice_is() -> None:
     ways = (samples.RAISE_SAVINGS, CHANGE_JOB)
-    chances = np.array([0.99, 0.75], dtype=np.float64)
-    result = explanations(explanation(*ways, confidence=chances))
+    result = explanations(explanation(*ways, confidence=[0.99, 0.75]))
     assert result.outcomes()["confidence"].tolist() == [0.99]
     assert result.changes().groupby("rank")["confidence"].unique().tolist() == [[0.99], [0.75]]
 

@@ -190,9 +190,7 @@ def test_unknown_contributions_of_one_row_do_not_touch_the_others() -> None:
 def test_a_letter_says_where_its_variant_is_not_robust(count: int) -> None:
     added = np.zeros((1, 8), dtype=np.float64)
     added[0, 0] = 0.31
-    item = explanation(
-        RAISE_SAVINGS, shared=ASKED, contributions=added, robustness=np.array([count])
-    )
+    item = explanation(RAISE_SAVINGS, shared=ASKED, contributions=added, robustness=[count])
     letter = explanations(item).reasons().letter(0)
     told = (
         "That variant is not robust: it keeps its decision in 17 of 20 refits of the model on"

@@ -11,7 +11,7 @@ from ..samples import CODEC, context, people
 
 
 def sizes(factual: np.ndarray, way: Way, expected: np.ndarray | None = None) -> dict[str, float]:
-    rows, changes = changed_rows(CODEC, factual, [way])
+    rows, changes, _ = changed_rows(CODEC, factual, [way])
     chances, losses = np.array([[0.3, 0.7]]), np.zeros((1, 3))
     shared = context(effort={"education": 2.0})
     expected = None if expected is None else expected[None]

@@ -96,8 +96,8 @@ def test_a_chance_that_is_not_known_stays_so_in_tables_and_json() -> None:
         CHANGE_JOB,
         {"savings": ("action", 3_500)},
         shared=COUNTED,
-        refits=np.array([20, 20]),
-        confidence=np.array([math.nan, 0.99], dtype=np.float64),
+        refits=[20, 20],
+        confidence=[math.nan, 0.99],
     )
     result = explanations(item)
     again = Explanations.from_json(result.to_json())
@@ -126,8 +126,8 @@ def test_a_letter_says_where_its_variant_is_unsure(chance: float) -> None:
         RAISE_SAVINGS,
         shared=COUNTED,
         contributions=added,
-        refits=np.array([15]),
-        confidence=np.array([chance]),
+        refits=[15],
+        confidence=[chance],
     )
     letter = explanations(item).reasons().letter(0)
     unsure = f"That variant is unsure: about 75 of 100 such pieces of advice would work, {IF_RIGHT}"

@@ -1,6 +1,5 @@
 """Sentences: what to do, the contrast, what follows, what to know."""
 
-import numpy as np
 import pytest
 
 from proce.errors import SearchError
@@ -104,7 +103,7 @@ def test_every_action_is_told() -> None:
 
 def test_a_learned_graph_makes_consequences_a_guess() -> None:
     learned = samples.context(origin="discovered by LiNGAM", n_graphs=50)
-    told = explanation(RAISE_SAVINGS, shared=learned, support=np.array([46])).sentences()
+    told = explanation(RAISE_SAVINGS, shared=learned, support=[46]).sentences()
     assert (
         "This may also raise credit score from 640 to about 655: expected if the graph learned"
         " from the data is right, not something to do." in told
@@ -147,7 +146,7 @@ def test_it_says_what_this_request_allowed() -> None:
 
 
 def test_a_narrow_pass_is_called_one() -> None:
-    told = explanation(CHANGE_JOB, margin_met=False, probabilities=np.array([0.52]))
+    told = explanation(CHANGE_JOB, margin_met=False, probabilities=[0.52])
     assert (
         "This is a narrow pass: 52%, where 60% was aimed for and could not be had."
         " A small difference can undo it." in told.sentences()
@@ -161,7 +160,7 @@ def test_a_narrow_pass_is_called_one() -> None:
 
 
 def test_probabilities_that_round_to_the_same_get_a_decimal() -> None:
-    told = explanation(CHANGE_JOB, probability=0.496, probabilities=np.array([0.504]))
+    told = explanation(CHANGE_JOB, probability=0.496, probabilities=[0.504])
     assert "(50.4%; it was 49.6%)" in told.sentences()[1]
 
 

@@ -16,7 +16,7 @@ from proce.batch.job import (
 from proce.batch.reading.rows import Rows
 from proce.cli.console import InterruptWatch, ProgressBars
 from proce.explanation import Explanations
-from proce.explanation.receipts.receipt import ModelFile
+from proce.explanation.receipts import ModelFile
 from proce.explanation.record.view import View
 from proce.methods import ProCE
 

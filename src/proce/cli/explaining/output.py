@@ -16,7 +16,7 @@ from proce.batch.tables import NO_ROWS, Summary, csv_text, outcome_table, table_
 from proce.cli.console import is_terminal, note, print_table
 from proce.errors import FileError, ModelError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.result.shown import shown_row
+from proce.explanation.record.view import shown_row
 from proce.explanation.words.decision import now_text, then_text
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import row_label

@@ -6,7 +6,7 @@ to do with another, such as a level with its feature, is checked where it is rea
 """
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, LiteralString
 
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
@@ -46,16 +46,15 @@ def _is_finite(number: float) -> bool:
         return False
 
 
-def _edge(names: list[str]) -> list[str]:
-    if len(names) != 2:
-        raise PydanticCustomError("edge", "a pair of cause and effect")
-    return names
+def _pair(expected: LiteralString) -> AfterValidator:
+    """Refuse lists that are not of two items."""
 
+    def checked(items: list[Any]) -> list[Any]:
+        if len(items) != 2:
+            raise PydanticCustomError("pair", expected)
+        return items
 
-def _limits(limits: list[Level | None]) -> list[Level | None]:
-    if len(limits) != 2:
-        raise PydanticCustomError("limits", "a pair of limits")
-    return limits
+    return AfterValidator(checked)
 
 
 def _kept(values: dict[str, Any]) -> dict[str, Any]:
@@ -74,9 +73,9 @@ Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
 Chance = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[Any, PlainValidator(_label)]
 Kept = Annotated[dict[str, Any], AfterValidator(_kept)]
-Edge = Annotated[list[str], AfterValidator(_edge)]
+Edge = Annotated[list[str], _pair("a pair of cause and effect")]
 Limit = Annotated[Any, PlainValidator(_limit)]
-Limits = Annotated[list[Limit], AfterValidator(_limits)]
+Limits = Annotated[list[Limit], _pair("a pair of limits")]
 BlockerValue = Annotated[Any, PlainValidator(_blocker_value)]
 Needed = Annotated[
     Annotated[Number, _ONE_TAG] | Annotated[list[Number], _LIST_TAG], Discriminator(_needed_tag)

@@ -9,8 +9,7 @@ from proce.explanation.html.blocks import Bar, Column, Table
 from proce.explanation.plots.cohort import gap_text
 from proce.explanation.record.counterfactuals import UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
-from proce.explanation.tables.cohort import change_text, n_found, tallies
-from proce.explanation.tables.groups import groups_of
+from proce.explanation.tables.cohort import change_text, groups_of, n_found, tallies
 from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.certainty import is_unsure
 from proce.explanation.words.decision import OUTCOME_WORDS, now_text, then_and_now
@@ -145,7 +144,7 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
         predicted, target = class_texts(item)
         label = row_label(item, explanations.layout)
         own = [] if is_shared else [target]
-        rows.append((label, predicted, *own, _ending(item), _names(cells), _chance(item)))
+        rows.append((label, predicted, *own, _ending(item), _names(cells), _probability(item)))
     columns = (
         Column("row"),
         Column("the model says"),
@@ -171,7 +170,7 @@ def _names(cells: Sequence[ChangedCell]) -> str:
     return joined(names, _MAX_NAMES) or "–"
 
 
-def _chance(item: ExplainedRow) -> str | Bar:
+def _probability(item: ExplainedRow) -> str | Bar:
     """Return the probability of the target, before and after where there is a counterfactual."""
     if math.isnan(item.probability) or item.target == UNKNOWN_CLASS:
         return now_text(item)

@@ -150,10 +150,10 @@ def _above(view: RowView) -> list[tuple[str, float, str]]:
     if view.recommended is not None:
         return [("then", view.recommended.probability, f"then {view.recommended.reached}")]
     known = None if view.diagnosis is None else view.diagnosis.diagnosis.probability
-    chance = known or math.nan
-    if math.isnan(chance) or percent(chance) == percent(view.row.probability):
+    probability = known or math.nan
+    if math.isnan(probability) or percent(probability) == percent(view.row.probability):
         return []
-    return [("near", chance, f"closest {percent(chance)}")]
+    return [("near", probability, f"closest {percent(probability)}")]
 
 
 def _lines(view: RowView) -> list[tuple[str, float, str]]:

@@ -1,6 +1,6 @@
 """Explanations as one page that needs nothing else: for an applicant, or for an auditor."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -148,26 +148,11 @@ class Report:
         return Markup(style_string(self.title))
 
 
-def save_page_of_rows(
-    explanations: ExplainedFrame,
-    path: str | PathLike[str],
-    *,
-    title: str | None = None,
-    at_most: int = 20,
-    by: str | Sequence[Any] | None = None,
-) -> Path:
-    """Write the report of explanations to a file; see :meth:`Explanations.save_html`."""
-    place = _place_of(path)
-    write_text(place, page_of_rows(explanations, title=title, at_most=at_most, by=by))
-    return place
-
-
-def save_page_of_row(
-    explanation: ExplainedRow, path: str | PathLike[str], *, title: str | None = None
-) -> Path:
-    """Write the report of one explanation to a file; see :meth:`Explanation.save_html`."""
-    place = _place_of(path)
-    write_text(place, page_of_row(explanation, title=title))
+def save_page(path: str | PathLike[str], page: Callable[[], str]) -> Path:
+    """Write a page to a file, which is checked before any picture is drawn."""
+    place = path_of(path)
+    require_place(place, "path")
+    write_text(place, page())
     return place
 
 
@@ -403,10 +388,3 @@ def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
-
-
-def _place_of(path: str | PathLike[str]) -> Path:
-    """Return where to write, checked before any picture is drawn."""
-    place = path_of(path)
-    require_place(place, "path")
-    return place

@@ -15,9 +15,7 @@ from proce.explanation.plots.style import (
     fitting_labels,
     kind_word,
     lines_in,
-    name_ticks,
-    open_lines,
-    plain_frame,
+    name_lines,
     shortened_label,
     shown_name,
     write_label,
@@ -54,28 +52,26 @@ _MIN_LABEL_LENGTH = 5  # characters of a value where there is least room
 def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw before and after of the recommended counterfactual."""
     ax = axes_or_new(ax)
-    room = FigureLayout.of(ax)
+    figure_layout = FigureLayout.of(ax)
     if not len(row):
-        return room.write_instead(sentences(row)[0])
+        return figure_layout.write_instead(sentences(row)[0])
     cells, title = row_cells(row)[0], _contrast(row)
-    lines = lines_in(room, len(cells), title, _legend(row, cells, MAX_LINES))
+    lines = lines_in(figure_layout, len(cells), title, _legend(row, cells, MAX_LINES))
     shown = cells[: lines.n_lines]
-    names = [lines.name(shown_name(cell.feature), kind_word(cell), room) for cell in shown]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    names = [lines.name(shown_name(cell.feature), kind_word(cell), figure_layout) for cell in shown]
+    name_lines(ax, names, lines.font)
     ax.set_xlim(-_MARGIN, 1 + _MARGIN)
-    _name_ends(ax, _is_cut(row, shown), lines.font, room)
-    plain_frame(ax, "top", "right", "left")
-    room.fit_around(title, _legend(row, cells, len(shown)), lines.font)
+    _name_ends(ax, _is_cut(row, shown), lines.font, figure_layout)
+    figure_layout.fit_around(title, _legend(row, cells, len(shown)), lines.font)
     for line, cell in enumerate(shown):
         _draw_change(ax, row, cell, -line, lines.font)
     return ax
 
 
-def _name_ends(ax: "Axes", is_cut: bool, font: Font, room: FigureLayout) -> None:
+def _name_ends(ax: "Axes", is_cut: bool, font: Font, figure_layout: FigureLayout) -> None:
     """Write below the axes which end of the range is which."""
     ends = ["low end", "high end"] if is_cut else ["lowest", "highest"]
-    if 2.5 * sum(font.width(end) for end in ends) > room.width:
+    if 2.5 * sum(font.width(end) for end in ends) > figure_layout.width:
         ends = ["low", "high"]
     ax.set_xticks([0, 1], ends)
     for label, side in zip(ax.get_xticklabels(), ("left", "right"), strict=True):

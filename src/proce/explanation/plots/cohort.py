@@ -18,17 +18,23 @@ from proce.explanation.plots.style import (
     band_height,
     fitting_labels,
     lines_in,
-    name_ticks,
-    open_lines,
-    plain_frame,
+    name_lines,
     plain_numbers,
     shortened_label,
     shown_name,
     write_label,
 )
 from proce.explanation.record.rows import ExplainedFrame
-from proce.explanation.tables.cohort import Tally, brief_change_text, change_text, n_found, tallies
-from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
+from proce.explanation.tables.cohort import (
+    CONFIDENCE,
+    Group,
+    Tally,
+    brief_change_text,
+    change_text,
+    groups_of,
+    n_found,
+    tallies,
+)
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
 from proce.schema.features.numerals import counted, with_minus
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOO_FEW, _FEW = "(too few rows for an interval)", "(too few rows)"
-_LEGEND_HANDLE = 2.6  # letters' sizes: the patch before a word of the legend, and the room behind
+_LEGEND_HANDLE = 2.6  # of the size of a word: the patch before it, and what is free behind
 _MIN_OF_SEVERAL = 20  # characters of a change of levels that stands beside another one
 _MIN_ALONE = 11  # characters of one that stands alone
 
@@ -45,23 +51,23 @@ _MIN_ALONE = 11  # characters of one that stands alone
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, waits, is held, or follows."""
     ax = axes_or_new(ax)
-    room = FigureLayout.of(ax)
+    figure_layout = FigureLayout.of(ax)
     by_feature: dict[str, list[Tally]] = {}
     for tally in tallies(result):
         by_feature.setdefault(tally.feature.name, []).append(tally)
     if not by_feature:
-        return room.write_instead(_reason(result))
+        return figure_layout.write_instead(_reason(result))
     title = "What changes how often, and its median"
     caption = f"of {counted(n_found(result), 'row')} with a counterfactual"
-    lines = lines_in(room, len(by_feature), title, caption, extra=_legend_height(Font(9.0)))
+    lines = lines_in(
+        figure_layout, len(by_feature), title, caption, extra=_legend_height(Font(9.0))
+    )
     shown = list(by_feature.values())[: lines.n_lines]
-    names = [lines.name(shown_name(tallies[0].feature), "", room) for tallies in shown]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    names = [lines.name(shown_name(tallies[0].feature), "", figure_layout) for tallies in shown]
+    name_lines(ax, names, lines.font)
     ax.set_xlim(0, 1.02)
-    _name_shares(ax, lines.font, room)
-    plain_frame(ax, "top", "right", "left")
-    room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
+    _name_shares(ax, lines.font, figure_layout)
+    figure_layout.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
     _name_kinds(ax, {tally.mark for tallies in shown for tally in tallies}, lines.font)
     for line, tallies_of_feature in enumerate(shown):
         _draw_feature(ax, result, tallies_of_feature, -line, lines.font)
@@ -74,9 +80,9 @@ def plot_groups(
     """Draw what the recommended counterfactuals cost in each group, and the gaps."""
     groups = groups_of(result, by)
     ax = axes_or_new(ax)
-    room = FigureLayout.of(ax)
+    figure_layout = FigureLayout.of(ax)
     if not any(group.costs for group in groups):
-        return room.write_instead(_reason(result))
+        return figure_layout.write_instead(_reason(result))
     grouping = "group"
     if isinstance(by, str):
         grouping = short(shown_name(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
@@ -86,20 +92,18 @@ def plot_groups(
         f"gap: mean less that of the others, {CONFIDENCE:.0%} interval"
     )
     caption = "cost: distance from the row as it is"
-    lines = lines_in(room, len(groups), title, f"{caption}\n{legend}", n_below=1)
+    lines = lines_in(figure_layout, len(groups), title, f"{caption}\n{legend}", n_below=1)
     shown = groups[: lines.n_lines]
     names = [
-        lines.name(group.name, f"{len(group.costs)} of {group.n_rows} found", room)
+        lines.name(group.name, f"{len(group.costs)} of {group.n_rows} found", figure_layout)
         for group in shown
     ]
-    name_ticks(ax, names, lines.font)
-    open_lines(ax, len(shown))
+    name_lines(ax, names, lines.font)
     highest = max(max(group.costs, default=0.0) for group in groups)
     ax.set_xlim(0, 1.05 * highest or 1.0)
-    plain_numbers(ax.xaxis, lines.font, room.width / 2)
-    plain_frame(ax, "top", "right", "left")
+    plain_numbers(ax.xaxis, lines.font, figure_layout.width / 2)
     rest = _rest(len(groups) - len(shown))
-    room.fit_around(title, f"{caption}{rest}\n{legend}", lines.font)
+    figure_layout.fit_around(title, f"{caption}{rest}\n{legend}", lines.font)
     for line, group in enumerate(shown):
         _draw_group(ax, group, -line, lines.font)
     return ax
@@ -124,8 +128,8 @@ def _rest(n_left_out: int) -> str:
     return f"; {n_left_out} more left out" if n_left_out else ""
 
 
-def _name_shares(ax: "Axes", font: Font, room: FigureLayout) -> None:
-    n_parts = 4 if room.width / 2 > 10 * font.width("100%") else 2
+def _name_shares(ax: "Axes", font: Font, figure_layout: FigureLayout) -> None:
+    n_parts = 4 if figure_layout.width / 2 > 10 * font.width("100%") else 2
     shares = [part / n_parts for part in range(n_parts + 1)]
     ax.set_xticks(shares, [f"{share:.0%}" for share in shares])
     look = font.settings("")

@@ -30,17 +30,16 @@ Spot = tuple[float, float]  # across and upwards, in points
 _N_DIRECTIONS = 16
 _GAPS = (1.5, 5.0, 11.0, 19.0, 29.0, 42.0, 60.0)  # points between a dot's ring and its number
 _MAX_NEAR = 5.0  # points: from farther away a line leads to the dot
-_RING = 5.5  # points: the radius of the ring around a dot that has a number
 _N_STEPS = 12  # on a line, at which it is looked whether something is in the way
 
 
 def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the Pareto front: distance against the probability of the target."""
     ax = axes_or_new(ax)
-    room = FigureLayout.of(ax)
+    figure_layout = FigureLayout.of(ax)
     if not len(row):
-        return room.write_instead(sentences(row)[0])
-    small = room.width < _SMALL_WIDTH or room.height < _SMALL_HEIGHT
+        return figure_layout.write_instead(sentences(row)[0])
+    small = figure_layout.width < _SMALL_WIDTH or figure_layout.height < _SMALL_HEIGHT
     font, colors = Font(7.0 if small else 9.0), palette_inside(ax)
     points = _draw_points(ax, row, colors)
     if row.needed:  # of more than two classes the lead counts, which the plot does not show
@@ -49,19 +48,19 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     low, high = ax.get_ylim()
     ax.set_ylim(max(low, -_BEYOND), min(high, 1 + _BEYOND))
     plain_frame(ax, "top", "right")
-    _scale(ax, font, room)
-    has_bar = room.width >= _MIN_WIDTH_WITH_BAR
+    _scale(ax, font, figure_layout)
+    has_bar = figure_layout.width >= _MIN_WIDTH_WITH_BAR
     title = "ways that were found; the circled ones are told, by rank"
     if row.front is None:
         title = "the ways that are told, by rank; the front was not kept"
     title = f"Row {row_label(row)}: {title}"
     target = class_texts(row)[1]
     caption = _caption(row, target, has_bar)
-    height = room.height - room.height_around(title, caption, font)
+    height = figure_layout.height - figure_layout.height_around(title, caption, font)
     _name_side(ax, f"probability of {target}", font, height)
     if has_bar:
         _add_bar(ax, points, f"distance from typical rows of {target}", font, height)
-    room.fit_around(title, caption, font)
+    figure_layout.fit_around(title, caption, font)
     _number_ranks(ax, row, np.asarray(points.get_offsets()).tolist(), font)
     return ax
 
@@ -76,12 +75,15 @@ def _caption(row: ExplainedRow, target: str, has_bar: bool) -> str:
 
 
 def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollection":
-    losses, chances = row.losses, row.probabilities
+    losses, probabilities = row.losses, row.probabilities
     if row.front is not None:
-        losses, chances = row.front.losses, chance_of_loss(row.front.losses[:, Loss.PREDICTION])
+        losses, probabilities = (
+            row.front.losses,
+            chance_of_loss(row.front.losses[:, Loss.PREDICTION]),
+        )
     points = ax.scatter(
         losses[:, Loss.DISTANCE],
-        chances,
+        probabilities,
         c=losses[:, Loss.PROTOTYPE],
         cmap="viridis",
         s=(2 * _DOT_RADIUS - 0.5) ** 2,
@@ -101,26 +103,26 @@ def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollect
     return points
 
 
-def _scale(ax: "Axes", font: Font, room: FigureLayout) -> None:
-    plain_numbers(ax.xaxis, font, 0.6 * room.width)
-    plain_numbers(ax.yaxis, font, 0.5 * room.height)
+def _scale(ax: "Axes", font: Font, figure_layout: FigureLayout) -> None:
+    plain_numbers(ax.xaxis, font, 0.6 * figure_layout.width)
+    plain_numbers(ax.yaxis, font, 0.5 * figure_layout.height)
     ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.5g}%")
 
 
-def _name_side(side: Any, words: str, font: Font, room: float) -> None:
-    """Name the axis that runs upwards, in lines that are as long as the room."""
-    look = font.settings(font.wrapped(words, room, 2))
+def _name_side(side: Any, words: str, font: Font, length: float) -> None:
+    """Name the axis that runs upwards, in lines of some length."""
+    look = font.settings(font.wrapped(words, length, 2))
     side.set_ylabel(look.pop("s"), color=palette_around(side).ink, **look)
 
 
-def _add_bar(ax: "Axes", points: "PathCollection", words: str, font: Font, room: float) -> None:
+def _add_bar(ax: "Axes", points: "PathCollection", words: str, font: Font, length: float) -> None:
     """Say what the colours mean, on the right of the axes."""
     strip = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
     bar = ax.figure.colorbar(points, cax=strip)
     bar.outline.set_visible(False)
-    plain_numbers(strip.yaxis, font, room)
+    plain_numbers(strip.yaxis, font, length)
     strip.tick_params(length=0, labelcolor=palette_around(ax).ink)
-    _name_side(strip, words, font, room)
+    _name_side(strip, words, font, length)
 
 
 def _number_ranks(ax: "Axes", row: ExplainedRow, dots: Sequence[Any], font: Font) -> None:
@@ -200,7 +202,7 @@ def free_spot(obstacles: Obstacles, dot: Spot, size: Spot) -> tuple[Spot, bool]:
             angle = pi / 4 + 2 * pi * number / _N_DIRECTIONS
             across, upwards = cos(angle), sin(angle)
             # The number touches a circle around the dot from outside.
-            reach = _RING + gap
+            reach = _RING_RADIUS + gap
             middle = (
                 dot[0] + across * (reach + size[0] / 2),
                 dot[1] + upwards * (reach + size[1] / 2),

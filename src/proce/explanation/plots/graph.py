@@ -58,7 +58,7 @@ _FRAME_WIDTHS = {
 
 
 @dataclass(frozen=True)
-class Label:
+class BoxLabel:
     """What the box of a feature says, and its size in inches."""
 
     lines: tuple[str, ...]
@@ -71,7 +71,7 @@ class Label:
 class Excerpt:
     """A part of a causal graph, placed."""
 
-    labels: Mapping[str, Label]  # what each box says
+    labels: Mapping[str, BoxLabel]  # what each box says
     diagram: Diagram  # where boxes and edges lie, and the part of the plane that holds them
     frame: Frame
     n_left_out: int  # how many features with an edge or a change are not part of it
@@ -91,7 +91,9 @@ def readable_excerpt(
     for names, edges in _parts(context, cells, everything):
         best, best_scale, largest = None, _MIN_SCALE, 0.0
         for length in _LINE_LENGTHS:
-            labels = {name: _label(explanation, name, cells.get(name), length) for name in names}
+            labels = {
+                name: _box_label(explanation, name, cells.get(name), length) for name in names
+            }
             for downwards in (True, False):
                 diagram = _diagram(context, labels, edges, size[0], downwards)
                 frame = frame_of(diagram, _MARGIN)
@@ -142,9 +144,9 @@ def _with_what_follows(context: Context, cells: Mapping[str, ChangedCell]) -> li
     return list(ordered)
 
 
-def _label(
+def _box_label(
     explanation: ExplainedRow, name: str, cell: ChangedCell | None, max_length: int
-) -> Label:
+) -> BoxLabel:
     lines = [without_middle(shown_name(explanation.context.codec.schema[name]), max_length)]
     if cell is not None:
         lines.append(f"{kind_word(cell)}: {_change(explanation, cell, max_length)}")
@@ -153,7 +155,7 @@ def _label(
     widths = [font.width(line) / POINTS for line, font in zip(lines, fonts, strict=False)]
     kind = Change.NONE if cell is None else cell.kind
     height = _TWO_LINES if cell is not None else _ONE_LINE
-    return Label(tuple(lines), kind, max(widths) + 2 * _PADDING, height)
+    return BoxLabel(tuple(lines), kind, max(widths) + 2 * _PADDING, height)
 
 
 def _change(explanation: ExplainedRow, cell: ChangedCell, max_length: int) -> str:
@@ -168,7 +170,7 @@ def _change(explanation: ExplainedRow, cell: ChangedCell, max_length: int) -> st
 
 def _diagram(
     context: Context,
-    labels: Mapping[str, Label],
+    labels: Mapping[str, BoxLabel],
     edges: Sequence[Edge],
     width: float,
     downwards: bool,
@@ -185,26 +187,28 @@ def _diagram(
         }
         spacing = _SPACING if downwards else _SPACING_TO_THE_RIGHT
         diagram = arrange(order, edges, sizes, spacing, downwards=downwards)
-    rows = _rows(
+    below = _boxes_below(
         diagram, [(name, label) for name, label in labels.items() if name not in joined], width
     )
-    return Diagram(diagram.boxes | rows, diagram.routes, downwards)
+    return Diagram(diagram.boxes | below, diagram.routes, downwards)
 
 
-def _rows(diagram: Diagram, labels: Sequence[tuple[str, Label]], width: float) -> dict[str, Box]:
+def _boxes_below(
+    diagram: Diagram, labels: Sequence[tuple[str, BoxLabel]], width: float
+) -> dict[str, Box]:
     """Return the boxes of features without edges: rows as wide as the room or the diagram."""
     boxes = diagram.boxes.values()
     left = min((box.x - box.width / 2 for box in boxes), default=-width / 2)
     right = max([left + width - 2 * _MARGIN, *(box.x + box.width / 2 for box in boxes)])
     lowest = min((box.y - box.height / 2 for box in boxes), default=0.0)
     x, y = left, lowest - _TWO_LINES / 2 - _SPACING.layers / 2
-    rows = {}
+    below = {}
     for name, label in labels:
         if x > left and x + label.width > right:
             x, y = left, y - _TWO_LINES - _SPACING.boxes
-        rows[name] = Box(x + label.width / 2, y, label.width, label.height)
+        below[name] = Box(x + label.width / 2, y, label.width, label.height)
         x += label.width + _SPACING.boxes
-    return rows
+    return below
 
 
 def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
@@ -215,15 +219,15 @@ def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
         return FigureLayout.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
     if ax is None:
         excerpt = _natural_excerpt(explanation, cells, _LARGEST)
-        room = FigureLayout.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
+        figure_layout = FigureLayout.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
     else:
-        room = FigureLayout.of(ax)
-        size = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
+        figure_layout = FigureLayout.of(ax)
+        size = figure_layout.width / POINTS, figure_layout.height / POINTS - _TITLE_HEIGHT
         excerpt = readable_excerpt(explanation, cells, size)
     if excerpt is None:
-        return room.write_instead(_NO_ROOM)
-    window = room.fit_whole(_title(explanation, cells) + _rest(explanation, excerpt))
-    ax = room.ax
+        return figure_layout.write_instead(_NO_ROOM)
+    window = figure_layout.fit_whole(_title(explanation, cells) + _rest(explanation, excerpt))
+    ax = figure_layout.ax
     scale = fit_axes(ax, window, excerpt.frame, MAX_SCALE)
     colors = palette_inside(ax)
     edges = {edge: _edge_look(_flows(edge, cells), colors) for edge in excerpt.diagram.routes}
@@ -294,7 +298,7 @@ def _edge_look(flows: bool, colors: Palette) -> EdgeLook:
     return EdgeLook(color, width, head_size=9, in_front=flows)
 
 
-def _box_look(label: Label, colors: Palette) -> BoxLook:
+def _box_look(label: BoxLabel, colors: Palette) -> BoxLook:
     is_done = label.kind.by_hand
     changes = label.kind is not Change.NONE
     color = colors.ink if changes else colors.grey

@@ -4,7 +4,7 @@ Actions, holds and consequences differ by marker and word, never by colour alone
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from proce.causal.drawing.figure_layout import LINE_HEIGHT, POINTS, FigureLayout
@@ -44,9 +44,9 @@ def shown_name(feature: Feature) -> str:
 
 def arrow_text(before: str, after: str, max_length: int = 2 * MAX_LABEL_LENGTH) -> str:
     """Return ``before → after``, each shortened by itself so that the arrow stays."""
-    room = max_length - 3
-    if len(before) + len(after) > room:
-        half = room // 2
+    most = max_length - 3
+    if len(before) + len(after) > most:
+        half = most // 2
         spare = max(0, half - min(len(before), len(after)))
         before, after = short(before, half + spare), short(after, half + spare)
     return f"{before} → {after}"
@@ -61,14 +61,15 @@ def axes_or_new(ax: "Axes | None", size: tuple[float, float] = FIGURE_SIZE) -> "
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def name_ticks(ax: "Axes", names: list[str], font: Font) -> None:
-    """Write names beside the lines 0, -1, -2 and so on of axes."""
+def name_lines(ax: "Axes", names: list[str], font: Font) -> None:
+    """Show a line for each name, at 0, -1, -2 and so on, with room for a label above the first."""
     settings = [font.settings(name) for name in names]
-    ax.set_yticks(range(0, -len(names), -1), [each["s"] for each in settings])
+    ax.set_yticks(range(0, -len(names), -1), [look["s"] for look in settings])
     for label, look in zip(ax.get_yticklabels(), settings, strict=True):
         look.pop("s")
         label.set(color=palette_around(ax).ink, linespacing=1.1, **look)
-    ax.set_ylim(-len(names) + 0.4, 0.6)
+    ax.set_ylim(-len(names) + 0.5, 0.75 if len(names) > 1 else 0.6)
+    plain_frame(ax, "top", "right", "left")
 
 
 def plain_frame(ax: "Axes", *sides: str) -> None:
@@ -81,12 +82,12 @@ def plain_frame(ax: "Axes", *sides: str) -> None:
             spine.set_visible(False)
 
 
-def plain_numbers(axis: "XAxis | YAxis", font: Font, room: float) -> None:
-    """Write as many round numbers along an axis as have room, given in points."""
+def plain_numbers(axis: "XAxis | YAxis", font: Font, length: float) -> None:
+    """Write as many round numbers along an axis as have room in a length, given in points."""
     from matplotlib.ticker import MaxNLocator
 
-    letters = 3 if axis.axis_name == "y" else 10  # as tall or as wide as a number with its gap
-    n_numbers = int(room / (letters * 0.6 * font.size))
+    n_characters = 3 if axis.axis_name == "y" else 10  # as tall or as wide as a number with its gap
+    n_numbers = int(length / (n_characters * 0.6 * font.size))
     axis.set_major_locator(MaxNLocator(max(1, min(n_numbers, 8)), steps=[1, 2, 5, 10]))
     axis.set_tick_params(labelsize=font.size, labelfontfamily=font.settings("")["fontfamily"])
 
@@ -99,9 +100,9 @@ class Lines:
     font: Font
     two_rows: bool
 
-    def name(self, name: str, note: str, room: FigureLayout) -> str:
+    def name(self, name: str, note: str, figure_layout: FigureLayout) -> str:
         """Return the name of a line and a note on it, in one row or in two."""
-        width = _NAME_SHARE * room.width
+        width = _NAME_SHARE * figure_layout.width
         if not self.two_rows:
             rest = f", {note}" if note else ""
             return self.font.shortened(name, width - self.font.width(rest)) + rest
@@ -111,7 +112,7 @@ class Lines:
 
 
 def lines_in(
-    room: FigureLayout,
+    figure_layout: FigureLayout,
     n_wanted: int,
     title: str,
     caption: str,
@@ -122,17 +123,12 @@ def lines_in(
     n_lines = max(1, min(n_wanted, MAX_LINES))
     for size in _SIZES:
         font = Font(size)
-        height = room.height - room.height_around(title, caption, font) - extra
+        height = figure_layout.height - figure_layout.height_around(title, caption, font) - extra
         row = LINE_HEIGHT * size
         pitch = LABEL_HEIGHT + _BELOW + row * (1 + n_below)
         if n_lines * pitch <= height:
             return Lines(n_lines, font, two_rows=height / n_lines >= 2 * row + 3)
     return Lines(max(1, int(height / pitch)), font, two_rows=pitch >= 2 * row + 3)
-
-
-def open_lines(ax: "Axes", n_lines: int) -> None:
-    """Show so many lines, with room for a label above the first."""
-    ax.set_ylim(-n_lines + 0.5, 0.75 if n_lines > 1 else 0.6)
 
 
 def pitch_of(ax: "Axes") -> float:
@@ -170,8 +166,8 @@ def fitting_labels(ax: "Axes", font: Font, *labels: Label) -> list[Label] | None
         placed.append((start, start + length, label))
     inverted = ax.transData.inverted()
     return [
-        Label(float(inverted.transform((frame.x0 + start / per_pixel, 0.0))[0]), *each)
-        for start, _, each in ((s, e, (label.text, label.bold)) for s, e, label in placed)
+        replace(label, x=float(inverted.transform((frame.x0 + start / per_pixel, 0.0))[0]))
+        for start, _, label in placed
     ]
 
 

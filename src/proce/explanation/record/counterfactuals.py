@@ -1,9 +1,9 @@
 """Outcomes, and the counterfactuals and notes of many rows as columns: one line each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,24 +11,59 @@ from proce.arrays import Array, Ints, nth_of_owner
 from proce.losses import Loss
 from proce.schema import Level
 
-
-def lines_of(owner: Array, rows: Array) -> tuple[Array, Array]:
-    """Return the lines of some rows, and the index in ``rows`` of the row that owns each."""
-    first = np.searchsorted(owner, rows)
-    counts = np.searchsorted(owner, rows, side="right") - first
-    index = np.repeat(np.arange(len(rows)), counts)
-    return first[index] + nth_of_owner(index), index
-
-
 SURE = 0.98  # advice that works with a smaller chance in the true equations is shaky
 UNKNOWN_COUNT = -1
 UNKNOWN_CHANGE = -1
 NO_RULE = -1
-
-
 OPEN_BELOW = 1
 OPEN_ABOVE = 2
 OPEN_END_WORDS = ("none", "low", "high", "both")
+
+
+def array_columns(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are arrays, by name."""
+    columns = {column.name: getattr(record, column.name) for column in fields(record)}
+    return {name: values for name, values in columns.items() if isinstance(values, np.ndarray)}
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedLines:
+    """Columns of lines that belong to explained rows, those of one row together."""
+
+    owner: Array  # ``(n,)``, the index of the explained row that each belongs to; ascending
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def take(self, lines: Array | slice) -> Self:
+        """Return some of the lines, given by position; of a slice nothing is copied."""
+        columns = array_columns(self).items()
+        return replace(self, **{name: values[lines] for name, values in columns})
+
+    def owned_by(self, rows: Array) -> Self:
+        """Return the lines of some explained rows, renumbered to the order given."""
+        first = np.searchsorted(self.owner, rows)
+        counts = np.searchsorted(self.owner, rows, side="right") - first
+        owner = np.repeat(np.arange(len(rows)), counts)
+        return replace(self.take(first[owner] + nth_of_owner(owner)), owner=owner)
+
+    def lines_of(self, row: int) -> slice:
+        """Return where the lines of one explained row are."""
+        return slice(*np.searchsorted(self.owner, np.array([row, row + 1])).tolist())
+
+    def shifted(self, n_rows: int) -> Self:
+        """Return the same lines, owned by the rows so many places further on."""
+        return replace(self, owner=self.owner + n_rows)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return all lines of one or more parts, ordered by their owners."""
+        order = np.argsort(np.concatenate([part.owner for part in parts]), kind="stable")
+        columns = {
+            name: np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in array_columns(parts[0])
+        }
+        return replace(parts[0], **columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +77,9 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Counterfactuals:
+class Counterfactuals(OwnedLines):
     """Counterfactuals ``(n, …)``, those of one row together, the recommended one first."""
 
-    owner: Array  # ``(n,)``, the index of the explained row that each belongs to; ascending
     rows: Array  # ``(n, f)``, the counterfactuals in the entries of a codec
     changes: Array  # ``(n, f)``, a ``Change`` for each cell
     probabilities: Array  # ``(n,)``, the probability of the target
@@ -92,10 +126,10 @@ class Counterfactuals:
         refits: Array | None = None,
         confidence: Array | None = None,
         robustness: Array | None = None,
-        intervals: "Intervals | None" = None,
+        intervals: Intervals | None = None,
         asked_by: Array | None = None,
         steps: Sequence[Array] = (),
-    ) -> "Counterfactuals":
+    ) -> Self:
         """Return columns in which what was not measured is marked as unknown."""
         unknown = np.full_like(rows, np.nan)
         uncounted = np.full_like(owner, UNKNOWN_COUNT)
@@ -123,44 +157,28 @@ class Counterfactuals:
         )
 
     @classmethod
-    def empty(cls, n_features: int) -> "Counterfactuals":
+    def empty(cls, n_features: int) -> Self:
         """Return no counterfactuals of rows with so many features."""
-        rows = np.zeros((0, n_features))
-        owner = np.zeros(0, dtype=np.int64)
-        losses = np.zeros((0, len(Loss)))
-        return cls.of(owner, rows, rows.astype(np.int8), np.zeros(0), losses)
+        rows, owner = np.zeros((0, n_features)), np.zeros(0, dtype=np.int64)
+        return cls.of(owner, rows, rows.astype(np.int8), np.zeros(0), np.zeros((0, len(Loss))))
 
     @classmethod
-    def concatenate(cls, parts: Sequence["Counterfactuals"]) -> "Counterfactuals":
-        """Return all lines of some parts, ordered by their owners."""
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return all lines of one or more parts, ordered by their owners."""
+        whole = super().concatenate(parts)
+        if not any(part.steps for part in parts):
+            return whole
+        steps = [path for part in parts for path in part.steps or [part.rows[:0]] * len(part)]
         order = np.argsort(np.concatenate([part.owner for part in parts]), kind="stable")
-        columns = {
-            name: np.concatenate([getattr(part, name) for part in parts])[order]
-            for name in _COLUMNS
-        }
-        steps = [step for part in parts for step in part._steps_of_all()]
-        some_have_steps = any(part.steps for part in parts)
-        in_order = tuple(steps[line] for line in order.tolist()) if some_have_steps else ()
-        return cls(**columns, steps=in_order)
+        return replace(whole, steps=tuple(steps[line] for line in order.tolist()))
 
-    def __len__(self) -> int:
-        return len(self.owner)
-
-    def take(self, lines: Array) -> "Counterfactuals":
-        """Return some of the lines, given by position."""
-        columns = {name: getattr(self, name)[lines] for name in _COLUMNS}
-        steps = tuple(self.steps[line] for line in lines.tolist()) if self.steps else ()
-        return replace(self, **columns, steps=steps)
-
-    def between(self, first: int, last: int) -> "Counterfactuals":
-        """Return the lines from one position up to another; nothing is copied."""
-        columns = {name: getattr(self, name)[first:last] for name in _COLUMNS}
-        return replace(self, **columns, steps=self.steps[first:last])
-
-    def owned_by(self, rows: Array) -> "Counterfactuals":
-        """Return the lines of some explained rows, renumbered to the order given."""
-        lines, owner = lines_of(self.owner, rows)
-        return replace(self.take(lines), owner=owner)
+    def take(self, lines: Array | slice) -> Self:
+        """Return some of the lines, given by position; of a slice nothing is copied."""
+        taken = super().take(lines)
+        if not self.steps:
+            return taken
+        chosen = np.arange(len(self))[lines].tolist()
+        return replace(taken, steps=tuple(self.steps[line] for line in chosen))
 
     def counts(self, n_rows: int) -> Array:
         """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
@@ -174,140 +192,70 @@ class Counterfactuals:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
         return nth_of_owner(self.owner) + 1
 
-    def _steps_of_all(self) -> tuple[Array, ...]:
-        return self.steps or (self.rows[:0],) * len(self)
-
 
 @dataclass(frozen=True, eq=False)
-class Fronts:
-    """The whole Pareto sets of the rows for which they were kept."""
+class Fronts(OwnedLines):
+    """Whole Pareto sets: valid, rule-abiding, none better than another of its row in every loss."""
 
-    owner: Array  # ``(p,)``, the index of the explained row that each member belongs to; ascending
     rows: Array  # ``(p, f)``, the members in the entries of a codec
     losses: Array  # ``(p, 3)``; see :class:`proce.losses.Loss`
-    changes: Array = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        if vars(self)["changes"] is None:
-            unknown = np.full_like(self.rows, UNKNOWN_CHANGE, dtype=np.int8)
-            object.__setattr__(self, "changes", unknown)
+    changes: Array  # ``(p, f)``, a ``Change`` for each cell, -1 where that is not known
 
     @classmethod
-    def empty(cls, n_features: int) -> "Fronts":
+    def empty(cls, n_features: int) -> Self:
         """Return no fronts of rows with so many features."""
-        rows = np.zeros((0, n_features))
-        losses = np.zeros((0, len(Loss)))
-        return cls(np.zeros(0, dtype=np.int64), rows, losses)
+        rows, owner = np.zeros((0, n_features)), np.zeros(0, dtype=np.int64)
+        return cls(owner, rows, np.zeros((0, len(Loss))), rows.astype(np.int8))
 
-    @classmethod
-    def concatenate(cls, parts: Sequence["Fronts"]) -> "Fronts":
-        """Return all members of some fronts, ordered by their owners."""
-        order = np.argsort(np.concatenate([part.owner for part in parts]), kind="stable")
-        columns = [
-            np.concatenate([getattr(part, name) for part in parts])[order]
-            for name in _FRONT_COLUMNS
-        ]
-        return cls(*columns)
-
-    def of(self, row: int) -> "Front | None":
-        """Return the front of one explained row, or ``None`` where it was not kept."""
-        first, last = np.searchsorted(self.owner, np.array([row, row + 1])).tolist()
-        if last == first:
-            return None
-        return Front(self.rows[first:last], self.losses[first:last], self.changes[first:last])
-
-    def owned_by(self, rows: Array) -> "Fronts":
-        """Return the fronts of some explained rows, renumbered to the order given."""
-        lines, owner = lines_of(self.owner, rows)
-        return Fronts(owner, self.rows[lines], self.losses[lines], self.changes[lines])
-
-    def renumbered(self, rows: Array, kept: Array) -> "Fronts":
+    def renumbered(self, rows: Array, kept: Array) -> Self:
         """Return the fronts of the rows flagged in ``kept (i,)``, row k numbered ``rows[k]``."""
-        own = kept[self.owner]
-        owner = rows[self.owner[own]]
-        return Fronts(owner, self.rows[own], self.losses[own], self.changes[own])
+        own = self.take(kept[self.owner])
+        return replace(own, owner=rows[own.owner])
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
-    """The Pareto set of one row: valid, rule-abiding, none better than another in every loss."""
-
-    rows: Array  # ``(p, f)``, the members in the entries of a codec
-    losses: Array  # ``(p, 3)``; see :class:`proce.losses.Loss`
-    # ``(p, f)``, a ``Change`` for each cell, -1 where that is not known; ``None`` for none
-    changes: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-_COLUMNS = tuple(name for name in Counterfactuals.__dataclass_fields__ if name != "steps")
-_FRONT_COLUMNS = tuple(Fronts.__dataclass_fields__)
-
-
-@dataclass(frozen=True, eq=False)
-class Notes:
+class Notes(OwnedLines):
     """The notes of explained rows, such as cells that are missing and so stay as they are."""
 
-    texts: tuple[str, ...]  # Every text once
-    owner: Array  # ``(n,)``, the index of the explained row that each note belongs to; ascending
-    text: Array  # ``(n,)``, the position of each note's text
+    code: Array  # ``(n,)``, the position of each note's text
+    texts: tuple[str, ...]  # every text once
 
     @classmethod
     def collect(cls, parts: Iterable[tuple[Array, str]]) -> "Notes":
         """Return notes that were given one after the other, each for some rows."""
         known: dict[str, int] = {}
-        owners, codes = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for rows, text in parts:
-            owners.append(rows)
-            codes.append(np.full_like(rows, known.setdefault(text, len(known))))
-        owner = np.concatenate(owners)
+        nothing = np.zeros(0, dtype=np.int64)
+        codes = [(rows, known.setdefault(text, len(known))) for rows, text in parts]
+        owner = np.concatenate([nothing, *(rows for rows, _ in codes)])
+        code = np.concatenate([nothing, *(np.full_like(rows, code) for rows, code in codes)])
         order = np.argsort(owner, kind="stable")
-        return cls(tuple(known), owner[order], np.concatenate(codes)[order])
+        return cls(owner[order], code[order], tuple(known))
 
     @classmethod
     def of(cls, by_row: Sequence[Sequence[str]]) -> "Notes":
         """Return the notes of rows that are given as texts."""
-        known: dict[str, int] = {}
-        codes = [known.setdefault(text, len(known)) for texts in by_row for text in texts]
-        counts = np.array([len(texts) for texts in by_row], dtype=np.int64)
-        owner = np.repeat(np.arange(len(by_row)), counts)
-        return cls(tuple(known), owner, np.array(codes, dtype=np.int64))
+        given = ((row, text) for row, texts in enumerate(by_row) for text in texts)
+        return cls.collect((np.array([row]), text) for row, text in given)
 
     @classmethod
-    def concatenate(cls, parts: Sequence["Notes"]) -> "Notes":
-        """Return the notes of some parts, the rows of each after those of the one before."""
-        known: dict[str, int] = {}
-        codes = []
-        for part in parts:
-            own = [known.setdefault(text, len(known)) for text in part.texts]
-            codes.append(np.array(own, dtype=np.int64)[part.text])
-        owner = np.concatenate([part.owner for part in parts])
-        return cls(tuple(known), owner, np.concatenate(codes))
+    def concatenate(cls, parts: Sequence[Self]) -> Self:
+        """Return the notes of some parts, ordered by their owners, every text once."""
+        texts = dict.fromkeys(text for part in parts for text in part.texts)
+        known = {text: code for code, text in enumerate(texts)}
+        codes = [np.array([known[text] for text in part.texts], np.int64) for part in parts]
+        recoded = [replace(p, code=own[p.code]) for p, own in zip(parts, codes, strict=True)]
+        return replace(super().concatenate(recoded), texts=tuple(known))
 
-    def of_row(self, row: int) -> tuple[str, ...]:
+    def texts_of(self, row: int) -> tuple[str, ...]:
         """Return the notes of one row."""
-        first, last = np.searchsorted(self.owner, np.array([row, row + 1])).tolist()
-        return tuple(self.texts[code] for code in self.text[first:last].tolist())
-
-    def by_row(self, n_rows: int) -> list[list[str]]:
-        """Return the notes of each of so many rows."""
-        notes: list[list[str]] = [[] for _ in range(n_rows)]
-        for row, code in zip(self.owner.tolist(), self.text.tolist(), strict=True):
-            notes[row].append(self.texts[code])
-        return notes
-
-    def owned_by(self, rows: Array) -> "Notes":
-        """Return the notes of some rows, renumbered to the order given."""
-        lines, owner = lines_of(self.owner, rows)
-        return replace(self, owner=owner, text=self.text[lines])
+        return tuple(self.texts[code] for code in self.code[self.lines_of(row)].tolist())
 
     def without(self, is_withheld: Callable[[str], bool]) -> "Notes":
         """Return the notes but for those whose text is withheld."""
         kept = np.array([not is_withheld(text) for text in self.texts], dtype=np.bool_)
+        own = self.take(kept[self.code])
         texts = [self.texts[code] for code in np.flatnonzero(kept).tolist()]
-        lines = kept[self.text]
-        return Notes(tuple(texts), self.owner[lines], (kept.cumsum(0) - 1)[self.text[lines]])
+        return replace(own, code=(kept.cumsum(0) - 1)[own.code], texts=tuple(texts))
 
 
 class Outcome(StrEnum):
@@ -345,7 +293,6 @@ class Change(IntEnum):
 
 
 CHANGES = tuple(Change)
-CHANGE_LETTERS = ".ahc"  # one for each kind of change, in a text
 
 
 def done_by_hand(changes: Any) -> Any:

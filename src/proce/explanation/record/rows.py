@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from proce.explanation.record.counterfactuals import (
     OUTCOMES,
     Counterfactuals,
     Diagnosis,
-    Front,
     Fronts,
     Notes,
     Outcome,
+    array_columns,
 )
 from proce.schema import Layout
 
@@ -31,9 +31,8 @@ class ExplainedRows:
 
     context: Context  # what all rows share
     positions: Array  # ``(i,)``, where each row stands in the frame that was explained
-    # ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in
-    factual: Array
-    raw: Array  # ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in
+    factual: Array  # ``(i, f)``, the rows in the entries of the codec
+    raw: Array  # ``(i, f)``, the rows in raw units, as they came in
     predicted: Array  # ``(i,)``, the class of each row and the wanted one, as positions
     target: Array
     probability: Array  # ``(i,)``, the probability of the target for each row as it is
@@ -59,7 +58,7 @@ class ExplainedRows:
 
     def take(self, rows: Array) -> "ExplainedRows":
         """Return some of the rows, given by their index."""
-        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
+        columns = {name: values[rows] for name, values in array_columns(self).items()}
         pairs = enumerate(rows.tolist() if self.diagnoses else ())
         return replace(
             self,
@@ -85,7 +84,7 @@ class ExplainedRows:
     def outcome_counts(self) -> Counter[Outcome]:
         """Return how many rows have each outcome, the outcome of the first row first."""
         code, first, count = np.unique(self.outcomes, return_index=True, return_counts=True)
-        return Counter({OUTCOMES[code[at]]: int(count[at]) for at in first.argsort()})
+        return Counter({OUTCOMES[code[n]]: int(count[n]) for n in first.argsort()})
 
     @cached_property
     def counts(self) -> Array:
@@ -164,80 +163,92 @@ class ExplainedRow:
         """How many candidates failed the last check before as many had passed as were asked for."""
         return int(self.record.dropped[self.index])
 
+    @cached_property
+    def ways(self) -> Counterfactuals:
+        """The lines of this row's counterfactuals, the recommended one first."""
+        return self.record.counterfactuals.take(slice(*self.extent))
+
     @property
     def rows(self) -> Array:
         """The counterfactuals, the recommended one first, ``(n, f)``."""
-        return self.record.counterfactuals.rows[self._lines]
+        return self._column("rows")
 
     @property
     def changes(self) -> Array:
         """A ``Change`` for each cell of the counterfactuals, ``(n, f)``."""
-        return self.record.counterfactuals.changes[self._lines]
+        return self._column("changes")
 
     @property
     def probabilities(self) -> Array:
         """The probability of the target for each counterfactual, ``(n,)``."""
-        return self.record.counterfactuals.probabilities[self._lines]
+        return self._column("probabilities")
 
     @property
     def losses(self) -> Array:
         """The losses of each counterfactual, ``(n, 3)``: prediction, prototype, distance."""
-        return self.record.counterfactuals.losses[self._lines]
+        return self._column("losses")
 
     @property
     def expected(self) -> Array:
-        """Where each feature would be if it were neither acted on nor held, ``(n, f)``."""
-        # NaN where that is not known.
-        return self.record.counterfactuals.expected[self._lines]
+        """Where each feature would be if neither acted on nor held, ``(n, f)``; NaN if unknown."""
+        return self._column("expected")
 
     @property
     def contributions(self) -> Array | None:
         """How far the probability falls without an action, ``(n, f)``; ``None`` if not asked."""
-        values = self.record.counterfactuals.contributions[self._lines]
+        values = self._column("contributions")
         return None if not len(values) or bool(np.isnan(values).any()) else values
 
-    @cached_property
+    @property
     def support(self) -> Array | None:
         """In how many bootstrap graphs each comes about, ``(n,)``; ``None`` without such graphs."""
-        return self._known_counts(self.record.counterfactuals.support)
+        return self._counts("support")
 
-    @cached_property
+    @property
     def refits(self) -> Array | None:
-        """In how many refits of the equations each still reaches the target, ``(n,)``."""
-        # ``None`` without refits.
-        return self._known_counts(self.record.counterfactuals.refits)
+        """In how many refits of the equations each reaches the target; ``None`` without refits."""
+        return self._counts("refits")
 
-    @cached_property
-    def confidence(self) -> Array | None:
-        """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
-        own = self.record.counterfactuals.confidence[self._lines]
-        return None if bool(np.isnan(own).all()) else own
-
-    @cached_property
+    @property
     def robustness(self) -> Array | None:
         """In how many other models each reaches the target, ``(n,)``; ``None`` without others."""
-        return self._known_counts(self.record.counterfactuals.robustness)
+        return self._counts("robustness")
+
+    def _column(self, name: str) -> Array:
+        values: Array = getattr(self.record.counterfactuals, name)[slice(*self.extent)]
+        return values
+
+    def _counts(self, name: str) -> Array | None:
+        values = self._column(name)
+        return None if not len(values) or bool((values < 0).any()) else values
 
     @property
-    def steps(self) -> tuple[Array, ...]:
+    def confidence(self) -> Array | None:
+        """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
+        values = self._column("confidence")
+        return None if bool(np.isnan(values).all()) else values
+
+    @property
+    def steps(self) -> Sequence[Array]:
         """The path to each counterfactual ``(s, f)``; empty for methods that give none."""
-        own = self.record.counterfactuals.steps[self._lines]
-        return own if any(len(steps) for steps in own) else ()
+        paths = self.record.counterfactuals.steps[slice(*self.extent)]
+        return paths if any(len(path) for path in paths) else ()
 
     @property
-    def front(self) -> Front | None:
+    def front(self) -> Fronts | None:
         """The whole Pareto set; ``None`` where it was not kept."""
-        return self.record.fronts.of(self.index)
+        lines = self.record.fronts.lines_of(self.index)
+        return None if lines.start == lines.stop else self.record.fronts.take(lines)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
         """Why the row has no counterfactual, where that is known, else ``None``."""
         return self.record.diagnoses.get(self.index)
 
-    @cached_property
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know, such as cells that are missing and so stay as they are."""
-        return self.record.notes.of_row(self.index)
+        return self.record.notes.texts_of(self.index)
 
     def alone(self) -> ExplainedRows:
         """Return the columns of this row only."""
@@ -247,27 +258,6 @@ class ExplainedRow:
     def extent(self) -> tuple[int, int]:
         """Where the counterfactuals of this row begin and end among those of all rows."""
         return self.record.extents[self.index], self.record.extents[self.index + 1]
-
-    @property
-    def _lines(self) -> slice:
-        return slice(*self.extent)
-
-    def _known_counts(self, counts: Array) -> Array | None:
-        own = counts[self._lines]
-        return None if not len(own) or bool((own < 0).any()) else own
-
-
-COLUMNS = (
-    "positions",
-    "factual",
-    "raw",
-    "predicted",
-    "target",
-    "probability",
-    "outcomes",
-    "margin_met",
-    "dropped",
-)
 
 
 _OPEN = -1  # in the column of outcomes: the search for this row has not ended
@@ -285,37 +275,47 @@ class ExplainedRowsBuilder:
         target: Array,
         probability: Array,
     ) -> None:
-        self._context, self._factual, self._raw = context, factual, raw
-        self._predicted, self._target, self._probability = predicted, target, probability
-        self._outcomes = np.full(len(predicted), _OPEN)
-        self._margin_met = np.ones(len(predicted), dtype=np.bool_)
-        self._dropped = np.zeros(len(predicted), dtype=np.int64)
-        self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
-        self._fronts = [Fronts.empty(factual.shape[1])]
+        n_rows, n_features = factual.shape
+        self._rows = ExplainedRows(
+            context=context,
+            positions=np.arange(n_rows),
+            factual=factual,
+            raw=raw,
+            predicted=predicted,
+            target=target,
+            probability=probability,
+            outcomes=np.full(n_rows, _OPEN),
+            margin_met=np.ones(n_rows, dtype=np.bool_),
+            dropped=np.zeros(n_rows, dtype=np.int64),
+            counterfactuals=Counterfactuals.empty(n_features),
+            fronts=Fronts.empty(n_features),
+        )
+        self._counterfactuals = [self._rows.counterfactuals]
+        self._fronts = [self._rows.fronts]
         self._diagnoses: dict[int, Diagnosis] = {}
         self._notes: list[tuple[Array, str]] = []
 
     @property
     def probabilities(self) -> Array:
         """The probability of the target for each row as it is, ``(i,)``."""
-        return self._probability
+        return self._rows.probability
 
     @property
     def n_finished(self) -> int:
         """How many rows have an outcome."""
-        return int((self._outcomes != _OPEN).sum())
+        return int((self._rows.outcomes != _OPEN).sum())
 
     def open_rows(self) -> Array:
         """Return the positions of the rows that have no outcome yet."""
-        return np.flatnonzero(self._outcomes == _OPEN)
+        return np.flatnonzero(self._rows.outcomes == _OPEN)
 
     def rows_with(self, outcome: Outcome) -> Array:
         """Return the positions of the rows that have this outcome."""
-        return np.flatnonzero(self._outcomes == outcome.code)
+        return np.flatnonzero(self._rows.outcomes == outcome.code)
 
     def finish(self, rows: Array, outcome: Outcome) -> None:
         """Set how the search for some rows ended."""
-        self._outcomes[rows] = outcome.code
+        self._rows.outcomes[rows] = outcome.code
 
     def add(self, counterfactuals: Counterfactuals) -> None:
         """Add counterfactuals, and set the outcome of the rows that own them to found."""
@@ -328,11 +328,11 @@ class ExplainedRowsBuilder:
 
     def mark_margin_missed(self, rows: Array) -> None:
         """Mark rows whose counterfactuals do not keep the margin."""
-        self._margin_met[rows] = False
+        self._rows.margin_met[rows] = False
 
     def count_dropped(self, rows: Array, counts: Array) -> None:
         """Set how many candidates of each of these rows failed before enough had passed."""
-        self._dropped[rows] = counts
+        self._rows.dropped[rows] = counts
 
     def note(self, rows: Array, text: str) -> None:
         """Add a note that the readers of some rows should know."""
@@ -345,18 +345,9 @@ class ExplainedRowsBuilder:
 
     def build(self) -> ExplainedRows:
         """Return the finished rows."""
-        assert self.n_finished == len(self._outcomes), "every row has an outcome"
-        return ExplainedRows(
-            context=self._context,
-            positions=np.arange(len(self._predicted)),
-            factual=self._factual,
-            raw=self._raw,
-            predicted=self._predicted,
-            target=self._target,
-            probability=self._probability,
-            outcomes=self._outcomes,
-            margin_met=self._margin_met,
-            dropped=self._dropped,
+        assert not len(self.open_rows()), "every row has an outcome"
+        return replace(
+            self._rows,
             counterfactuals=Counterfactuals.concatenate(self._counterfactuals),
             fronts=Fronts.concatenate(self._fronts),
             diagnoses=self._diagnoses,
@@ -364,13 +355,11 @@ class ExplainedRowsBuilder:
         )
 
 
-Lines = TypeVar("Lines", Counterfactuals, Fronts, Notes)
-
-
 def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
     """Return the rows of one or more pieces, one piece after the other, in the first's context."""
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(own, name) for own in pieces]) for name in COLUMNS
+        name: np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in array_columns(pieces[0])
     }
     firsts = accumulate(map(len, pieces[:-1]), initial=0)
     shifted = list(zip(pieces, firsts, strict=True))
@@ -378,20 +367,16 @@ def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
         pieces[0],
         **columns,
         counterfactuals=Counterfactuals.concatenate(
-            [_moved(own.counterfactuals, first) for own, first in shifted]
+            [piece.counterfactuals.shifted(first) for piece, first in shifted]
         ),
-        fronts=Fronts.concatenate([_moved(own.fronts, first) for own, first in shifted]),
+        fronts=Fronts.concatenate([piece.fronts.shifted(first) for piece, first in shifted]),
+        notes=Notes.concatenate([piece.notes.shifted(first) for piece, first in shifted]),
         diagnoses={
             first + row: diagnosis
-            for own, first in shifted
-            for row, diagnosis in own.diagnoses.items()
+            for piece, first in shifted
+            for row, diagnosis in piece.diagnoses.items()
         },
-        notes=Notes.concatenate([_moved(own.notes, first) for own, first in shifted]),
     )
-
-
-def _moved(lines: Lines, first: int) -> Lines:
-    return replace(lines, owner=lines.owner + first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,9 @@ Protected features are taken out of everything that a record holds: features, ro
 notes and diagnoses. Whatever is then made of the record cannot tell them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -19,12 +19,15 @@ from proce.explanation.record.counterfactuals import (
     Counterfactuals,
     Diagnosis,
     Outcome,
+    array_columns,
     ways_text,
 )
-from proce.explanation.record.rows import ExplainedFrame, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
 from proce.schema import Codec, Redaction, Schema
 
 View = Literal["applicant", "auditor"]
+By = TypeVar("By", bound="str | Sequence[Any] | None")
+Codes = Mapping[str, tuple[str, str]]
 _NOT_FOUND = "No change was found."
 
 
@@ -38,6 +41,65 @@ def check_view(view: str) -> None:
 def protected_names(schema: Schema) -> tuple[str, ...]:
     """Return the names of the features that only an auditor sees."""
     return tuple(feature.name for feature in schema if feature.protected)
+
+
+def in_view(rows: ExplainedRows, view: View | None) -> ExplainedRows:
+    """Return whole rows whose reader is named; ``None`` for the one that they have."""
+    context = rows.context
+    view = context.view if view is None else view
+    check_view(view)
+    if view == "auditor" and context.withheld:
+        raise SearchError(
+            "this result was written for the applicant, without its protected features; for the"
+            " auditor's view write it again from the explanations, with to_json(view='auditor') or"
+            " 'proce explain --view auditor'."
+        )
+    return replace(rows, context=replace(context, view=view))
+
+
+def shown_frame(result: ExplainedFrame, view: View | None = None) -> ExplainedFrame:
+    """Return what a reader is shown; ``None`` for the view of the result."""
+    rows = in_view(result.rows, view)
+    whole = ExplainedFrame(rows, result.layout, result.provenance)
+    return whole if rows.context.view == "auditor" else frame_for_applicant(whole)
+
+
+def shown_row(row: ExplainedRow, view: View | None = None) -> ExplainedRow:
+    """Return a row as its reader is shown it; ``None`` for the view of its result."""
+    record = in_view(row.record, view)
+    shown = ExplainedRow(record, row.index, row.layout)
+    if record.context.view == "auditor" or not protected_names(record.context.codec.schema):
+        return shown
+    return ExplainedRow(rows_for_applicant(shown.alone()), 0, row.layout)
+
+
+def open_codes(context: Context, codes: Codes | None) -> Codes | None:
+    """Return a table of reason codes without those of protected features."""
+    hidden = protected_names(context.codec.schema)
+    if not hidden or not isinstance(codes, Mapping):
+        return codes
+    return {name: code for name, code in codes.items() if name not in hidden}
+
+
+def allowed_grouping(context: Context, by: By, view: View | None = None) -> By:
+    """Return by what groups are made, unless the reader may not see it."""
+    view = context.view if view is None else view
+    hidden = protected_names(context.codec.schema) if view == "applicant" else ()
+    if isinstance(by, str) and by in hidden:
+        raise SearchError(
+            f"by names {by!r}, which is protected: groups by it are for an auditor. Ask"
+            " result.seen_by('auditor'), or write the page with view='auditor'."
+        )
+    return by
+
+
+def require_whole(context: Context) -> None:
+    """Refuse a result from which protected features were taken out, for what needs whole rows."""
+    if context.withheld:
+        raise SearchError(
+            "a receipt holds the whole row, and this result was written without its protected"
+            " features; write the receipt from the explanations themselves."
+        )
 
 
 def codec_for_applicant(codec: Codec) -> Codec:
@@ -132,17 +194,15 @@ def _counterfactuals(
     ways: Counterfactuals, keep: Array, open_rules: Sequence[bool]
 ) -> Counterfactuals:
     cells = {
-        name: getattr(ways, name)[:, keep]
-        for name in ways.__dataclass_fields__
-        if name not in ("steps", "losses") and getattr(ways, name).ndim == 2
+        name: column[:, keep]
+        for name, column in array_columns(ways).items()
+        if column.ndim == 2 and name != "losses"
     }
     numbers = np.array(open_rules, dtype=np.int64)
     numbers = np.where(numbers > 0, numbers.cumsum(0) - 1, NO_RULE)
-    asked_by = cells["asked_by"]
-    renumbered = np.full_like(asked_by, NO_RULE)
-    renumbered[asked_by >= 0] = numbers[asked_by[asked_by >= 0]]
-    steps = tuple(path[:, keep] for path in ways.steps)
-    return replace(ways, **{**cells, "asked_by": renumbered}, steps=steps)
+    # Without a rule is the last of the numbers.
+    cells["asked_by"] = np.append(numbers, NO_RULE)[cells["asked_by"]]
+    return replace(ways, **cells, steps=tuple(path[:, keep] for path in ways.steps))
 
 
 def _failure(diagnosis: Diagnosis) -> Diagnosis:

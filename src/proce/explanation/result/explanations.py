@@ -1,4 +1,4 @@
-"""The explanations of all rows, with every form that they can take, and receipts of them."""
+"""What people hold: explanations with every form that they can take, and receipts of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,24 +12,120 @@ import numpy as np
 from proce.arguments import MAX_COUNT, MaybeAxes, check_count, checked
 from proce.classifier import Classifier
 from proce.errors import ReceiptError, RowIndexError, SearchError
-from proce.explanation.receipts.receipt import ModelFile, require_answer
-from proce.explanation.receipts.verdict import Verdict, verify_rows
-from proce.explanation.record.rows import ExplainedFrame
-from proce.explanation.record.view import View
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.shown import (
+from proce.explanation.exchange.explanations_json import from_json, to_json
+from proce.explanation.receipts import (
+    ModelFile,
+    Verdict,
+    read_receipt,
+    receipt_frame,
+    receipt_text,
+    require_answer,
+    verify_rows,
+)
+from proce.explanation.record.counterfactuals import Diagnosis
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
+from proce.explanation.record.view import (
+    View,
     allowed_grouping,
     in_view,
     open_codes,
     require_whole,
     shown_frame,
+    shown_row,
 )
+from proce.explanation.result.joining import joined_frame
+from proce.explanation.tables import frames
+from proce.explanation.tables.cohort import feature_frame, group_frame
 from proce.explanation.tables.reasons import Reasons, reasons_of
+from proce.explanation.words.sentences import lines, plain_text, sentences
+from proce.explanation.words.values import row_label
 from proce.files import read_text, write_text
 from proce.paths import path_of
 from proce.schema import Codec
 from proce.schema.features.numerals import counted
 from proce.schema.features.reprs import one_line
+
+
+class Explanation(ExplainedRow):
+    """One row, its target, and its counterfactuals or the reason why there are none.
+
+    The counterfactuals are ordered, the recommended one first; a rank counts from 1. Arrays are
+    in the entries of the codec: numbers on the unit range, levels as codes.
+    """
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why the row has no counterfactual, where that is known, else ``None``.
+
+        For the outcome ``not_found`` that is what blocks it.
+        """
+        return shown_row(self).diagnosis
+
+    @checked(SearchError)
+    def sentences(self, rank: int = 1, view: View | None = None) -> list[str]:
+        """Return the counterfactual of a rank in plain words: actions, then consequences.
+
+        Parameters
+        ----------
+        rank
+            The rank, from 1.
+        view
+            ``"applicant"``, who is shown no protected feature, or ``"auditor"``; by default that
+            of the result.
+        """
+        return sentences(shown_row(self, view), rank)
+
+    @checked(SearchError)
+    def path(self, rank: int = 1) -> Any:
+        """Return the path to the counterfactual of a rank as a frame: the row, then each step.
+
+        Methods whose counterfactuals are reached step by step, such as FACE, have paths. The frame
+        has the library and the dtypes of the training frame.
+        """
+        return frames.path(self, rank)
+
+    @checked(SearchError)
+    def save_html(
+        self, path: str | PathLike[str], title: str | None = None, view: View | None = None
+    ) -> Path:
+        """Write a report of this row: one HTML file that needs nothing else."""
+        from proce.explanation.html.report import page_of_row, save_page
+
+        shown = shown_row(self, view)
+        return save_page(path, lambda: page_of_row(shown, title=title))
+
+    @checked(SearchError)
+    def plot_changes(self, ax: MaybeAxes = None) -> Any:
+        """Draw before and after of the recommended counterfactual; return the axes."""
+        from proce.explanation.plots.changes import plot_changes
+
+        return plot_changes(shown_row(self), ax)
+
+    @checked(SearchError)
+    def plot_front(self, ax: MaybeAxes = None) -> Any:
+        """Draw the Pareto front; return the axes."""
+        from proce.explanation.plots.front import plot_front
+
+        return plot_front(shown_row(self), ax)
+
+    @checked(SearchError)
+    def plot_graph(self, ax: MaybeAxes = None) -> Any:
+        """Draw the causal graph with actions and consequences marked; return the axes."""
+        from proce.explanation.plots.graph import plot_graph
+
+        return plot_graph(shown_row(self), ax)
+
+    def __str__(self) -> str:
+        return plain_text(lines(shown_row(self)))
+
+    def __repr__(self) -> str:
+        ways = counted(len(self), "counterfactual")
+        return f"Explanation(row {row_label(self)}, {self.outcome.value}, {ways})"
+
+    def _repr_html_(self) -> str:
+        from proce.explanation.html.notebook import html_of_row
+
+        return html_of_row(shown_row(self))
 
 
 class Explanations(ExplainedFrame):
@@ -109,8 +205,6 @@ class Explanations(ExplainedFrame):
             A piece was explained by another explainer, with other options or from another frame,
             or the pieces are not in order.
         """
-        from proce.explanation.result.joining import joined_frame
-
         whole = joined_frame(list(pieces), elapsed_seconds)
         return cls(whole.rows, whole.layout, whole.provenance)
 
@@ -138,33 +232,23 @@ class Explanations(ExplainedFrame):
         The result has the library and the dtypes of the explained frame, and for pandas its index
         labels. Where that frame has a column ``row`` or ``rank``, ours are ``_row`` and ``_rank``.
         """
-        from proce.explanation.tables.frames import to_frame
-
-        return to_frame(self)
+        return frames.to_frame(self)
 
     def counterfactuals(self) -> Any:
         """Return all counterfactuals in the columns of the frame, ready for the model."""
-        from proce.explanation.tables.frames import counterfactuals
-
-        return counterfactuals(self)
+        return frames.counterfactuals(self)
 
     def best(self) -> Any:
         """Return the recommended counterfactual of every row that has one."""
-        from proce.explanation.tables.frames import recommended
-
-        return recommended(self)
+        return frames.recommended(self)
 
     def outcomes(self) -> Any:
         """Return one line per row, found or not."""
-        from proce.explanation.tables.frames import outcomes
-
-        return outcomes(self._shown())
+        return frames.outcomes(self._shown())
 
     def changes(self) -> Any:
         """Return one line per change: row, rank, feature, before, after, kind."""
-        from proce.explanation.tables.frames import changes
-
-        return changes(self._shown())
+        return frames.changes(self._shown())
 
     @checked(SearchError)
     def summary(self, by: "str | Sequence[Any] | None" = None) -> Any:
@@ -177,15 +261,9 @@ class Explanations(ExplainedFrame):
             large it is. The name of a feature, or a label for each row, gives a line for each
             group: what its counterfactuals cost, and how far that is from the other groups.
         """
-        from proce.explanation.tables.cohort import feature_frame
-        from proce.explanation.tables.groups import group_frame
-
-        shown = self._shown()
-        return (
-            feature_frame(shown)
-            if by is None
-            else group_frame(shown, allowed_grouping(self.context, by))
-        )
+        if by is None:
+            return feature_frame(self._shown())
+        return group_frame(self._shown(), allowed_grouping(self.context, by))
 
     @checked(SearchError)
     def reasons(
@@ -258,10 +336,10 @@ class Explanations(ExplainedFrame):
             ``"applicant"``, who is shown no protected feature, or ``"auditor"``; by default that
             of this result, which is the applicant's until :meth:`seen_by` says otherwise.
         """
-        from proce.explanation.html.report import save_page_of_rows
+        from proce.explanation.html.report import page_of_rows, save_page
 
         shown, by = self._shown(view), allowed_grouping(self.context, by, view)
-        return save_page_of_rows(shown, path, title=title, at_most=at_most, by=by)
+        return save_page(path, lambda: page_of_rows(shown, title=title, at_most=at_most, by=by))
 
     @checked(SearchError)
     def to_json(self, view: View | None = None) -> str:
@@ -273,16 +351,12 @@ class Explanations(ExplainedFrame):
             As for :meth:`save_html`. What is read back from an applicant's JSON has no protected
             features: its rows are not whole, and cannot be sent to the model.
         """
-        from proce.explanation.exchange.explanations_json import to_json
-
         return to_json(self._shown(view))
 
     @classmethod
     @checked(SearchError)
     def from_json(cls, text: str) -> "Explanations":
         """Read explanations from JSON text."""
-        from proce.explanation.exchange.explanations_json import from_json
-
         read = from_json(text)
         return cls(read.rows, read.layout, read.provenance)
 
@@ -371,8 +445,6 @@ class Receipt:
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""
-        from proce.explanation.receipts.receipt import receipt_text
-
         return receipt_text(self.result, self.model_name, self.model_sha256, self.written)
 
     @classmethod
@@ -385,8 +457,6 @@ class Receipt:
         ReceiptError
             The text is not a receipt, or was changed after it was written.
         """
-        from proce.explanation.receipts.receipt import read_receipt, receipt_frame
-
         receipt = read_receipt(text)
         frame = receipt_frame(receipt)
         result = Explanations(frame.rows, frame.layout, frame.provenance)

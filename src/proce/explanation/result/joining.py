@@ -10,7 +10,7 @@ import numpy as np
 from proce.arguments import brief
 from proce.arrays import Array
 from proce.errors import SearchError
-from proce.explanation.exchange.context import wire_context
+from proce.explanation.exchange.explanations_json import wire_context
 from proce.explanation.exchange.plain_json import plain_json
 from proce.explanation.record.context import Context, Provenance
 from proce.explanation.record.rows import ExplainedFrame, joined_rows

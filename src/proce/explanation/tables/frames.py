@@ -18,10 +18,9 @@ from proce.explanation.record.counterfactuals import (
     Change,
     Counterfactuals,
 )
-from proce.explanation.record.rows import ExplainedFrame, ExplainedRow, ExplainedRows
+from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
 from proce.explanation.words.cells import changed_cells
 from proce.losses import Loss
-from proce.schema import Layout
 
 _DTYPES = {"int64": "int64", "bool": "bool", "string": "str", "double": "float64"}
 _NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfactual
@@ -37,12 +36,12 @@ _DTYPES_WITH_MISSING = {"int64": "Int64", "bool": "boolean"}  # of classes that 
 
 def counterfactuals(result: ExplainedFrame) -> Any:
     """Return all counterfactuals in the layout of the frame that was explained."""
-    return _as_frame(result, result.rows.counterfactuals)
+    return _ways_frame(result, result.rows.counterfactuals)
 
 
 def recommended(result: ExplainedFrame) -> Any:
     """Return the recommended counterfactual of every row, in the layout of the explained frame."""
-    return _as_frame(result, result.rows.recommended())
+    return _ways_frame(result, result.rows.recommended())
 
 
 def to_frame(result: ExplainedFrame) -> Any:
@@ -152,13 +151,10 @@ def frame_of(
     return nw.from_arrow(pa.table(arrays), backend=library).to_native()
 
 
-def _as_frame(result: ExplainedFrame, ways: Counterfactuals) -> Any:
-    return shown_frame(result.rows, result.layout, ways)
-
-
-def shown_frame(rows: ExplainedRows, layout: Layout, ways: Counterfactuals) -> Any:
+def _ways_frame(result: ExplainedFrame, ways: Counterfactuals) -> Any:
     """Return some counterfactuals of explained rows in the layout of the frame they came in."""
-    layout = layout.take(rows.positions[ways.owner].tolist())
+    rows = result.rows
+    layout = result.layout.take(rows.positions[ways.owner].tolist())
     codec = rows.context.codec
     if not len(rows):
         return codec.decode(ways.rows, layout)

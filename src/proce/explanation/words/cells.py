@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arrays import Array, Floats, Ints
 from proce.explanation.record.context import Context
@@ -70,13 +69,8 @@ class ChangedCells:
         plain = np.empty(len(self), dtype=object)
         for position, feature in enumerate(self.context.codec.schema):
             cells = np.flatnonzero(self.position == position)
-            plain[cells] = _objects(plain_column(feature, values[cells].tolist()))
+            plain[cells] = plain_column(feature, values[cells].tolist())
         return list(plain)
-
-
-def changed_cells(rows: ExplainedRows) -> ChangedCells:
-    """Return the changed cells of all counterfactuals of some rows."""
-    return cells_of_counterfactuals(rows, rows.counterfactuals)
 
 
 def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
@@ -89,19 +83,18 @@ def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
 
 def recommended_cells(rows: ExplainedRows) -> list[list[ChangedCell]]:
     """Return for each row the changed cells of its recommended counterfactual; none without one."""
-    found = iter(cells_of_counterfactuals(rows, rows.recommended()).by_counterfactual())
+    found = iter(changed_cells(rows, rows.recommended()).by_counterfactual())
     return [next(found) if count else [] for count in rows.counts.tolist()]
 
 
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
     """Return the changed cells of one row's counterfactuals, by rank."""
-    record, (first, last) = row.record, row.extent
-    ways = record.counterfactuals.between(first, last)
-    return cells_of_counterfactuals(record, ways).by_counterfactual()
+    return changed_cells(row.record, row.ways).by_counterfactual()
 
 
-def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> ChangedCells:
-    """Return the changed cells of some of the counterfactuals of rows."""
+def changed_cells(rows: ExplainedRows, ways: Counterfactuals | None = None) -> ChangedCells:
+    """Return the changed cells of some counterfactuals of rows; of all where none are given."""
+    ways = rows.counterfactuals if ways is None else ways
     context, owner = rows.context, ways.owner
     lines, positions = np.nonzero(ways.changes)
     kind = ways.changes[lines, positions].astype(np.int64)
@@ -131,12 +124,6 @@ def plain_column(feature: Feature, values: Sequence[float]) -> list[Level | None
     if feature.integer:
         return [None if v != v else int(v) if v.is_integer() else v for v in values]
     return [None if value != value else value for value in values]
-
-
-def _objects(values: Sequence[Level | None]) -> NDArray[np.object_]:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column
 
 
 def _sizes(rows: ExplainedRows, ways: Counterfactuals) -> Array:

@@ -23,8 +23,7 @@ _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as u
 
 def is_unsure(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank may well fail, as refits or graphs say."""
-    ways = row.record.counterfactuals.between(*row.extent)
-    return bool(_are_unsure(ways, row.context)[rank - 1 : rank].any())
+    return bool(_are_unsure(row.ways, row.context)[rank - 1 : rank].any())
 
 
 def count_unsure(rows: ExplainedRows) -> int:
@@ -88,8 +87,8 @@ def _unknown_texts(
     start = f"How sure {subject.lower()} is cannot be told:"
     if names:
         verb, pronoun = ("is", "it") if len(names) == 1 else ("are", "them")
-        missing = joined(name_texts(context, names))
-        return [f"{start} {missing} {verb} missing, and what would follow depends on {pronoun}."]
+        named = joined(name_texts(context, names))
+        return [f"{start} {named} {verb} missing, and what would follow depends on {pronoun}."]
     if context.withheld:
         return [f"{start} a value that what follows depends on is missing."]
     return []  # a result from before chances were told
@@ -122,8 +121,7 @@ def _is_at_stake(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
 
 def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
     """Return whether the counterfactual of a rank is less robust than was asked for."""
-    ways = row.record.counterfactuals.between(*row.extent)
-    return bool(_are_less_robust(ways, row.context)[rank - 1 : rank].any())
+    return bool(_are_less_robust(row.ways, row.context)[rank - 1 : rank].any())
 
 
 def count_less_robust(rows: ExplainedRows) -> int:

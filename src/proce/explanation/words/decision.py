@@ -33,16 +33,16 @@ def now_text(row: ExplainedRow) -> str:
 
 def then_text(row: ExplainedRow, rank: int = 1) -> str:
     """Return the probability of a counterfactual; one short of the aim does not read as the aim."""
-    chances = [row.probabilities[rank - 1].item()]
+    probabilities = [row.probabilities[rank - 1].item()]
     if not row.margin_met and row.context.lead is None:
-        chances.append(row.needed)
-    return percents(*chances, line=decision_line(row))[0]
+        probabilities.append(row.needed)
+    return percents(*probabilities, line=decision_line(row))[0]
 
 
 def then_and_now(row: ExplainedRow, rank: int = 1) -> tuple[str, str]:
     """Return both probabilities, with decimals where they would read the same."""
-    chances = (row.probabilities[rank - 1].item(), row.probability)
-    then, now = percents(*chances, line=decision_line(row))
+    probabilities = (row.probabilities[rank - 1].item(), row.probability)
+    then, now = percents(*probabilities, line=decision_line(row))
     return then, now
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from proce import Explanations
-from proce.explanation import Front
+from proce.explanation import Fronts
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Change
 from proce.explanation.row_view import change_view, front_of, row_view
@@ -128,7 +128,7 @@ def test_the_front_has_the_told_ways_and_what_else_was_found(answer: Answer) -> 
 def test_a_told_way_is_in_the_front_once_where_a_cell_is_missing() -> None:
     frame = people().assign(ratio=np.nan)
     both = explanation(RAISE_SAVINGS, CHANGE_JOB, frame=frame)
-    front = Front(both.rows, both.losses, both.changes)
+    front = Fronts(np.zeros(len(both), np.int64), both.rows, both.losses, both.changes)
     explained = explanation(RAISE_SAVINGS, frame=frame, front=front)
     members = front_of(row_view(explained))
     assert [member.rank for member in members] == [1, None]

@@ -8,8 +8,7 @@ from proce.errors import ProceError
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.counterfactuals import OUTCOMES, count_actions
 from proce.explanation.record.rows import ExplainedFrame, ExplainedRow
-from proce.explanation.tables.cohort import Tally, change_text, tallies
-from proce.explanation.tables.groups import Group, groups_of
+from proce.explanation.tables.cohort import Group, Tally, change_text, groups_of, tallies
 from proce.explanation.words.cells import ChangedCell, recommended_cells
 from proce.explanation.words.instructions import instructions
 from proce.explanation.words.values import name_text
