@@ -278,34 +278,34 @@ class Sides:
         last, failed = spread.learned(holds[len(lines) :], last, failed)
         is_short = self.n_points <= _N_EVERY
         if not is_over():
-            last, failed = self._learn(spread.rest(held & is_short, failed), last, failed)
+            rest = spread.rest(held & is_short, failed)
+            holds, _ = self._check(*self._cells(rest))
+            last, failed = rest.learned(holds, last, failed)
         held_far = held & ~is_short
         for _ in range(_NARROWING_ROUNDS):
             open_gap = held_far & (failed <= self.n_points) & (failed - last > 1)
             if is_over() or not open_gap.any():
                 break
             narrow = SpreadPoints.spread(open_gap, last, failed - 1, _N_NARROWING)
-            last, failed = self._learn(narrow, last, failed)
+            holds, _ = self._check(*self._cells(narrow))
+            last, failed = narrow.learned(holds, last, failed)
         unsure = held_far & (failed <= self.n_points) & (last > 1)
         for _ in range(_CONFIRMING_ROUNDS):
             if is_over() or not unsure.any():
                 break
             before = failed
             again = SpreadPoints.spread(unsure, nothing, last)
-            last, failed = self._learn(again, last, failed)
+            holds, _ = self._check(*self._cells(again))
+            last, failed = again.learned(holds, last, failed)
             unsure = unsure & (failed < before) & (last > 1)
         few = held_far & (last > N_SPREAD) & (last <= _N_EVERY)
         if not is_over() and few.any():
             every = SpreadPoints.spread(few, nothing, last, _N_EVERY)
-            last, failed = self._learn(every, last, failed)
+            holds, _ = self._check(*self._cells(every))
+            last, failed = every.learned(holds, last, failed)
         if is_over():
             return np.full_like(last, -1)
         return np.where(held, last, -1)
-
-    def _learn(self, points: SpreadPoints, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
-        """Return the last point that holds and the first that does not, on all sides ``(s,)``."""
-        holds, _ = self._check(*self._cells(points))
-        return points.learned(holds, last, failed)
 
     def _cells(self, points: SpreadPoints) -> tuple[Ints, Ints, Floats]:
         """Return the counterfactual, the feature and the entry of each point asked about."""
