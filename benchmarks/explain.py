@@ -98,7 +98,7 @@ def full_length(explainer: ProCE) -> ProCE:
 def pose_problem(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
     call = ProceCall(explainer.fitted_, Options(), frame)
-    return call.spec.problem(call.query(np.arange(len(call))))
+    return call.spec.problem(call.batch(np.arange(len(call))))
 
 
 def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
@@ -111,7 +111,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
     from pymoo.optimize import minimize
 
     problem, settings = pose_problem(explainer, frame), explainer.fitted_.settings
-    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
+    genome = genome_of(problem.codec, problem.batch.factual, problem.limits, problem.gene_map)
 
     class SameProblem(Problem):
         def __init__(self) -> None:
@@ -133,7 +133,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
 
     start = initial_population(
         genome,
-        problem.query,
+        problem.batch,
         problem.codec.reach,
         explainer.fitted_.rows,
         problem.gene_map,

@@ -152,7 +152,7 @@ def optimum(problem: CounterfactualProblem, frame: pd.DataFrame, log_odds: LogOd
     log_odds
         The model's log-odds of the target, linear in its numbers and additive in its features.
     """
-    codec, own = problem.codec, problem.query.factual
+    codec, own = problem.codec, problem.batch.factual
     genome = genome_of(codec, own, problem.limits, problem.gene_map)
     programme, base = Programme(), float(log_odds(frame)[0])
     for position, feature in enumerate(codec.schema):
@@ -200,7 +200,7 @@ def ratios(
     call = ProceCall(explainer.fitted_, Options(target=1, n=1), frame)
     result, ratio, n_missed = call.run(), [], 0
     for line, item in enumerate(result):
-        problem = call.spec.problem(call.query(np.array([line])))
+        problem = call.spec.problem(call.batch(np.array([line])))
         best = optimum(problem, frame.iloc[[line]], log_odds)
         if best is None:
             continue

@@ -49,7 +49,7 @@ EXPLAIN = Step(
                     "pose: limits, rules, efforts and margin, read once",
                     (
                         Step("proce.objective.limits", "where each feature may end"),
-                        Step("proce.objective.query", "prototype (Eqs. 3-5), the row's own noise"),
+                        Step("proce.objective.instances", "prototype (Eqs. 3-5), own noise"),
                         Step(
                             "proce.objective.problem",
                             "realise, ask, score (Eq. 10)",
@@ -75,9 +75,9 @@ EXPLAIN = Step(
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
                     ),
                 ),
-                Step("proce.methods.phases.prune", "prune: no needless action"),
+                Step("proce.methods.phases.prune", "prune: no action that is not needed"),
                 Step("proce.methods.phases.polish", "polish: drawn to the person"),
-                Step("proce.methods.phases.robustify", "make sure: sure in refits"),
+                Step("proce.methods.phases.robustify", "robustify: sure in refits"),
                 Step(
                     "proce.methods.phases.shortlist",
                     "select: what is worth showing",
@@ -88,10 +88,10 @@ EXPLAIN = Step(
                     "check on the model, at the values shown",
                     (Step("proce.methods.calls.call", "the model and the rules again"),),
                 ),
-                Step("proce.methods.phases.prune", "drop what is needless after all"),
+                Step("proce.methods.phases.prune", "prune once more, on the values shown"),
                 Step(
                     "proce.methods.phases.annotate",
-                    "describe: what is recorded beside the values, and how far they may be missed",
+                    "annotate: what is recorded beside the values, and how far they may be missed",
                 ),
                 Step(
                     "proce.methods.diagnosing.blockers",

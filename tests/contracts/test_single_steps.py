@@ -109,7 +109,7 @@ def ways(explainer: ProCE) -> list[tuple[int, str, int]]:
 
 def problem_of(explainer: ProCE, row: int) -> CounterfactualProblem:
     call = ProceCall(explainer.fitted_, Options(target=STAYS, n=1), ROWS)
-    return call.spec.problem(call.query(np.array([row])))
+    return call.spec.problem(call.batch(np.array([row])))
 
 
 def test_every_single_step_that_works_is_found_or_beaten(
@@ -119,7 +119,7 @@ def test_every_single_step_that_works_is_found_or_beaten(
     assert {name for _, name, _ in ways} == set(NUMBERS)
     for row, name, value in ways:
         problem, position = problem_of(explainer, row), SCHEMA.position(name)
-        wanted, by_hand = problem.query.factual[:, None].copy(), np.zeros((1, 1, 4), bool)
+        wanted, by_hand = problem.batch.factual[:, None].copy(), np.zeros((1, 1, 4), bool)
         wanted[..., position] = problem.codec.encode_value(name, value)
         by_hand[..., position] = True
         realised = problem.realise_by_hand(wanted, by_hand)

@@ -20,7 +20,7 @@ from proce.objective import (
     CallLimits,
     CounterfactualProblem,
     FeatureDistance,
-    Query,
+    InstanceBatch,
     Requirement,
     gene_map_of,
     genome_of,
@@ -102,32 +102,44 @@ class World:
             draw[:, position] = np.floor(draw[:, position] * n)
         return draw
 
-    def query(self, factual, target=1, keys=None) -> Query:
+    def batch(self, factual, target=1, keys=None) -> InstanceBatch:
         n = len(factual)
-        return Query(
+        return InstanceBatch(
             factual,
             np.full(n, target),
             np.linspace(0, 1, 3 * n).reshape(n, 3),
             np.arange(4) + np.arange(n)[:, None],
             self.scm.abduct(factual),
+            np.empty((n, 0, 0)),
             np.arange(n) if keys is None else keys,
         )
 
     def problem(
-        self, factual, mode="hard", *, rules=(), vary=None, ranges=None, effort=None, **options
+        self,
+        factual,
+        mode="hard",
+        *,
+        rules=(),
+        bound=(),
+        vary=None,
+        ranges=None,
+        effort=None,
+        **options,
     ) -> CounterfactualProblem:
-        options = {"requirement": Requirement(None, 0.0)} | options
-        return CounterfactualProblem(
+        options = {
+            "requirement": Requirement(None, 0.0),
+            "scm": None if mode == "off" else self.scm,
+        } | options
+        return CounterfactualProblem.of(
             codec=self.codec,
             classifier=PayClassifier(),
             autoencoder=self.autoencoder,
             distance=self.distance,
-            scm=None if mode == "off" else self.scm,
-            query=self.query(factual),
+            batch=self.batch(factual),
             limits=CallLimits.read(self.codec, vary, ranges).of_rows(self.codec, factual),
             mode=mode,
             gene_map=gene_map_of(self.codec, self.scm, mode),
-            rules=[(Rule.parse(text, self.codec), {}) for text in rules],
+            rules=[*bound, *((Rule.parse(text, self.codec), {}) for text in rules)],
             effort=np.ones(6) if effort is None else effort,
             **options,
         )
@@ -140,7 +152,7 @@ class World:
         return np.concatenate([rows, switches], axis=-1)
 
     def genome(self, problem):
-        return genome_of(self.codec, problem.query.factual, problem.limits, problem.gene_map)
+        return genome_of(self.codec, problem.batch.factual, problem.limits, problem.gene_map)
 
 
 @pytest.fixture(scope="session")

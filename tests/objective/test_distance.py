@@ -118,20 +118,6 @@ def one_distance(distance, codec, at, here, there) -> float:
     return abs(here - there) / float(codec.reach[at])
 
 
-def test_distances_agree_with_a_loop(world, measured):
-    factual, rows = world.random_rows(5), world.random_rows(40, seed=1).reshape(5, 8, 6)
-    squared, absolute = measured(rows, factual, squared=True), measured(rows, factual)
-    for i in range(5):
-        for c in range(8):
-            for at in range(6):
-                here, there = factual[i, at].item(), rows[i, c, at].item()
-                size = one_distance(world.distance, world.codec, at, here, there)
-                assert absolute[i, c, at].item() == pytest.approx(size)
-                if at in (CITY, CLUB):
-                    size = world.distance.tables[at][int(here)][int(there)].item()
-                assert squared[i, c, at].item() == pytest.approx(size**2)
-
-
 ENTRIES = st.tuples(*[st.floats(0, 1)] * 3, *(st.integers(0, n - 1) for n in (4, 3, 2)))
 
 

@@ -1,7 +1,5 @@
 """Where each feature may end: by action, and as a consequence."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +21,7 @@ def excess_of(world, limits, factual, rows, by_hand) -> Array:
     """How far rows ``(i, c, f)``, some of whose cells are set by hand, are beyond limits."""
     nothing = np.zeros(rows.shape, np.bool_)
     told = Actions(rows, np.broadcast_to(by_hand, rows.shape), nothing, nothing, rows, nothing)
-    return replace(world.problem(factual, "off"), limits=limits).terms.measured(told)[1]
+    return world.problem(factual, "off").with_limits(limits).terms.measured(told)[1]
 
 
 def bounds(limits, at) -> list[float]:
@@ -115,26 +113,6 @@ def test_excess_is_measured_on_the_unit_range_and_by_how_a_feature_moved(make_wo
     assert excess_of(world, limits, ann, rows, by_hand=np.arange(6) == SKILL).item() == 0
 
 
-def test_excess_agrees_with_a_loop(make_world):
-    world = make_world(study={"action": "increase"}, skill={"range": (2, 12)})
-    factual = world.random_rows(5)
-    limits = limits_of(world.codec, factual, ranges={"pay": (4, 9)})
-    rows = world.random_rows(50, seed=1).reshape(5, 10, 6)
-    rows[..., :3] = 2 * rows[..., :3] - 0.5
-    acted_on = world.random_rows(50, seed=2).reshape(5, 10, 6) > 0.5
-    excess = excess_of(world, limits, factual, rows, acted_on)
-    for i in range(5):
-        for c in range(10):
-            total = 0.0
-            for at in range(6):
-                by_hand = bool(acted_on[i, c, at])
-                low = (limits.action_lower if by_hand else limits.consequence_lower)[i, at].item()
-                high = (limits.action_upper if by_hand else limits.consequence_upper)[i, at].item()
-                value = rows[i, c, at].item()
-                total += max(0, low - value, value - high) / world.codec.reach[at].item()
-            assert excess[i, c].item() == pytest.approx(total)
-
-
 SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
 
 
@@ -157,14 +135,6 @@ def limited(make_world):
     return make_world(
         study={"action": "increase"}, skill={"range": (1, 15)}, pay={"action": "decrease"}
     )
-
-
-def test_limits_of_some_rows_are_those_rows_of_the_limits(world):
-    factual = world.random_rows(5)
-    some = np.array([3, 1])
-    taken, alone = limits_of(world.codec, factual).take(some), limits_of(world.codec, factual[some])
-    for name in ("movable", "lower", "upper", "consequence_lower", "consequence_upper"):
-        assert np.array_equal(getattr(taken, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize(

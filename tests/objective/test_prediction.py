@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scipy import special
 
 from proce.arrays import Array
 from proce.classifier import decide
@@ -23,11 +22,6 @@ def target(*classes) -> Array:
     return np.array(classes)
 
 
-def random_chances(n_classes, seed=0) -> Array:
-    draw = np.random.default_rng(seed).random((20, 30, n_classes))
-    return special.softmax(4 * draw, axis=-1)
-
-
 def test_the_loss_is_minus_the_logarithm_of_the_target():
     loss = prediction_loss(chances([0.75, 0.25], [0.0, 1.0], [0.5, 0.5]), target(1))
     assert loss[0].tolist() == pytest.approx([math.log(4), 0, math.log(2)])
@@ -41,14 +35,6 @@ def test_every_instance_has_its_own_target():
 
 def test_a_class_that_is_ruled_out_costs_much_but_not_infinitely():
     assert prediction_loss(chances([1.0, 0.0]), target(1)).item() == pytest.approx(27.631, abs=1e-3)
-
-
-def test_losses_agree_with_a_loop():
-    probabilities, classes = random_chances(4), np.arange(20) % 4
-    loss = prediction_loss(probabilities, classes)
-    for i, wanted in enumerate(classes.tolist()):
-        for c in range(30):
-            assert loss[i, c].item() == pytest.approx(-math.log(probabilities[i, c, wanted]))
 
 
 def lacking(requirement, rows, wanted) -> list[float]:
@@ -134,22 +120,6 @@ def test_who_has_the_margin_has_the_decision(second, threshold, margin):
     said = int(decide(np.array(row, dtype=np.float64), threshold))
     for k in range(2):
         assert said == k or lacking(requirement, [row], k)[0] > 0
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("margin", [0.0, 0.1])
-def test_what_is_lacking_agrees_with_a_loop(n_classes, margin):
-    probabilities, classes = random_chances(n_classes), np.arange(20) % n_classes
-    short = Requirement(None, margin).shortfall(probabilities, classes)
-    for i, wanted in enumerate(classes.tolist()):
-        for c in range(30):
-            row = probabilities[i, c].tolist()
-            if n_classes == 2:
-                expected = 0.5 + margin - row[wanted]
-            else:
-                rival = max(p for k, p in enumerate(row) if k != wanted)
-                expected = rival + 2 * margin - row[wanted]
-            assert short[i, c].item() == pytest.approx(max(0, expected))
 
 
 def test_what_a_person_reads_is_what_is_enough_also_where_the_two_do_not_sum_to_one():

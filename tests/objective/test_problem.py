@@ -1,7 +1,6 @@
 """The objectives together (Eqs. 9 and 10), what a person would see, and the constraints."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,7 +117,7 @@ def test_in_hard_mode_what_is_not_switched_on_follows(world, own, wanted, acting
         on[:, position] &= genes[:, 0, gene] > 0.5
     assert not (by_hand[:, 0] & ~on).any()
     start = np.where(by_hand, told.point, row[:, None])
-    again = world.scm.propagate(start, problem.query.residual, by_hand)
+    again = world.scm.propagate(start, problem.batch.residual, by_hand)
     np.testing.assert_allclose(told.point, again, rtol=0, atol=2e-3)  # tiny drifts are none
     assert np.array_equal(told.point[told.acted_on], genes[..., :6][told.acted_on])
     assert np.array_equal(told.point[told.held], row[:, None][told.held])
@@ -144,7 +143,7 @@ def test_without_propagation_every_change_is_an_action(world, ann, moved, mode):
 
 
 def test_as_printed_without_causes_the_distance_is_a_sum_of_squares(world, ann, moved):
-    problem = replace(world.problem(ann, "paper"), scm=None)
+    problem = world.problem(ann, "paper", scm=None)
     city = float(world.distance.tables[CITY][0, 1])
     squares = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + city**2
     assert distances(world, problem, moved) == pytest.approx([squares])
@@ -156,7 +155,7 @@ def test_the_three_losses_come_in_their_order(world, ann, moved):
     problem = world.problem(ann, "off")
     losses = problem.evaluate(moved).losses[0, 0]
     chance = 1 / (1 + math.exp(-8 * (0.95 - 0.5)))
-    offset = world.autoencoder.encode(moved[0]) - problem.query.prototype
+    offset = world.autoencoder.encode(moved[0]) - problem.batch.prototype
     expected = [-math.log(chance), np.square(offset).mean().item()]
     assert losses.tolist() == pytest.approx([*expected, distances(world, problem, moved)[0]])
 

@@ -9,7 +9,7 @@ from proce.arrays import Array
 from proce.compiled.cells import CellKind
 from proce.compiled.row_network import CellInput, RowNetwork
 from proce.latent import PrototypeIndex
-from proce.objective import pose_query
+from proce.objective import InstanceBatch
 
 
 class Copies:
@@ -26,8 +26,8 @@ def loss_of(world, rows, prototype, autoencoder) -> Array:
     whole = np.zeros((*rows.shape[:2], 6))
     whole[..., : rows.shape[-1]] = rows
     problem = world.problem(whole[:, 0], "off")
-    query = replace(problem.query, prototype=prototype)
-    return replace(problem, autoencoder=autoencoder, query=query).typicality_loss(whole)
+    batch = replace(problem.batch, prototype=prototype)
+    return replace(problem, autoencoder=autoencoder, batch=batch).typicality_loss(whole)
 
 
 def test_the_loss_is_the_mean_squared_distance_of_the_latents(world):
@@ -75,7 +75,7 @@ def training(world):
 
 def posed(world, index, factual, target, keys=None):
     keys = np.arange(len(factual)) if keys is None else keys
-    return pose_query(
+    return InstanceBatch.of(
         factual,
         target,
         keys,
@@ -90,13 +90,13 @@ def posed(world, index, factual, target, keys=None):
 def test_a_prototype_is_the_mean_of_the_nearest_rows_predicted_as_the_target(world, training):
     rows, predicted, index = training
     factual, target = world.random_rows(8, seed=2), np.array([0, 1] * 4)
-    query = posed(world, index, factual, target)
+    batch = posed(world, index, factual, target)
     latents, own = world.autoencoder.encode(rows), world.autoencoder.encode(factual)
     for i in range(8):
         members = [n for n in range(40) if predicted[n] == target[i]]
         nearest = sorted(members, key=lambda n: float(np.square(latents[n] - own[i]).sum()))[:3]
-        assert query.neighbours[i].tolist() == nearest
-        np.testing.assert_allclose(query.prototype[i], latents[nearest].mean(0))
+        assert batch.neighbours[i].tolist() == nearest
+        np.testing.assert_allclose(batch.prototype[i], latents[nearest].mean(0))
 
 
 def test_a_row_is_posed_alike_alone_and_among_others(world, training):
@@ -115,15 +115,15 @@ def test_a_class_with_few_rows_gives_all_of_them_as_neighbours(world):
     predicted = np.zeros(40, dtype=np.int64)
     predicted[[4, 7]] = 1
     index = PrototypeIndex(world.autoencoder.encode(rows), predicted, (0, 1))
-    query = posed(world, index, world.random_rows(2, seed=2), np.array([0, 1]))
-    assert (query.neighbours[0] >= 0).all()
-    assert set(query.neighbours[1, :2].tolist()) == {4, 7}
-    assert query.neighbours[1, 2] == -1
+    batch = posed(world, index, world.random_rows(2, seed=2), np.array([0, 1]))
+    assert (batch.neighbours[0] >= 0).all()
+    assert set(batch.neighbours[1, :2].tolist()) == {4, 7}
+    assert batch.neighbours[1, 2] == -1
 
 
 def test_without_a_causal_model_there_is_no_noise(world, training):
     factual = world.random_rows(2)
-    query = pose_query(
+    batch = InstanceBatch.of(
         factual,
         np.array([0, 0]),
         np.arange(2),
@@ -133,4 +133,4 @@ def test_without_a_causal_model_there_is_no_noise(world, training):
         scm=None,
         seed=0,
     )
-    assert query.residual.shape == (2, 0)
+    assert batch.residual.shape == (2, 0)

@@ -30,7 +30,7 @@ def population(world, problem, size=30, seed=0, start="mixed"):
     genome, training = world.genome(problem), world.random_rows(20, seed=9)
     reach = world.codec.reach
     return initial_population(
-        genome, problem.query, reach, training, problem.gene_map, size, seed, start
+        genome, problem.batch, reach, training, problem.gene_map, size, seed, start
     )
 
 
@@ -150,8 +150,8 @@ def test_a_row_starts_alike_alone_and_in_any_batch(world, start):
     together = world.problem(factual)
     everybody = population(world, together, start=start)
     for some in ([4], [0, 4], [5, 1, 3]):
-        query = together.query.take(np.array(some))
-        alone = population(world, replace(world.problem(factual[some]), query=query), start=start)
+        batch = together.batch.take(np.array(some))
+        alone = population(world, replace(world.problem(factual[some]), batch=batch), start=start)
         np.testing.assert_allclose(alone, everybody[some], rtol=0, atol=0, equal_nan=True)
 
 
@@ -166,7 +166,7 @@ def test_the_mixed_start_holds_the_row_itself_and_rows_of_its_prototype(world, a
     problem = world.problem(ann)
     first, training = population(world, problem, size=200), world.random_rows(20, seed=9)
     assert np.array_equal(first[:, 0, :6], ann)
-    pays = {round(each, 9) for each in training[problem.query.neighbours[0], PAY].tolist()}
+    pays = {round(each, 9) for each in training[problem.batch.neighbours[0], PAY].tolist()}
     crossed = first[0, np.arange(200) % 3 != 0]
     values = {round(each, 9) for each in crossed[:, PAY].tolist()}
     assert values == pays | {round(ann[0, PAY].item(), 9)}
@@ -188,7 +188,7 @@ def test_most_candidates_of_the_mixed_start_change_few_features(make_world):
     world = make_world()
     problem = world.problem(world.random_rows(6), "off")
     first = population(world, problem, size=400)[:, 1:]
-    changed = (first != problem.query.factual[:, None]).sum(-1)
+    changed = (first != problem.batch.factual[:, None]).sum(-1)
     assert (changed <= 2).mean() > 0.4
     assert (changed >= 4).mean() > 0.1
 

@@ -15,8 +15,7 @@ from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import TrainedNetwork, decide, fit_network
 from proce.losses import Loss
 from proce.objective import CounterfactualProblem, Requirement, effect_predictors
-from proce.objective.distance import ACTION_CHARGE, action_weights, causal_gap, printed_gap
-from proce.objective.terms import OwnTerms
+from proce.objective.distance import DISTANCES, action_weights, causal_gap, printed_gap
 from proce.schema import Rule
 from proce.training_settings import TrainingSettings
 
@@ -53,23 +52,29 @@ def with_missing(rows: Array, seed: int) -> Array:
     return np.where(np.random.default_rng(seed).random(rows.shape) < 0.1, empty, rows)
 
 
-def slow_gap(distance, at: int, value: float, other: float, *, squared: bool) -> float:
+# What a gap of numbers costs, and another level, given how far apart their embeddings are.
+SLOW_COSTS = {
+    "absolute": (lambda gap: gap, lambda apart: 0.5 + 0.5 * apart),
+    "squared": (lambda gap: gap**2, lambda apart: apart**2),
+}
+
+
+def slow_gap(distance, at: int, value: float, other: float, form: str) -> float:
     """How far apart two entries of a feature are; what is missing is the first level, or nowhere.
 
     Another level is from half to 1 away where the distance is not squared.
     """
+    of_number, of_level = SLOW_COSTS[form]
     if at in distance.tables:
-        apart = float(distance.tables[at][max(int(other), 0), max(int(value), 0)])
-        if squared:
-            return apart**2
-        return 0.5 + 0.5 * apart if max(int(value), 0) != max(int(other), 0) else 0.0
+        here, there = max(int(value), 0), max(int(other), 0)
+        return of_level(float(distance.tables[at][there, here])) if here != there else 0.0
     gap = abs(value - other) / distance.codec.reach[at]
-    return 0.0 if math.isnan(gap) else float(gap**2 if squared else gap)
+    return 0.0 if math.isnan(gap) else float(of_number(gap))
 
 
 def slow_distance(problem: CounterfactualProblem, told: Actions) -> Array:
     """The final distance (Eq. 9), ``(i, c)``, one cell after the other."""
-    factual, effort = problem.query.factual, problem.effort
+    factual, effort = problem.batch.factual, problem.effort
     weights = np.broadcast_to(effort, factual.shape)
     if problem.mode == "hard":
         movable = problem.limits.movable
@@ -78,27 +83,26 @@ def slow_distance(problem: CounterfactualProblem, told: Actions) -> Array:
     if problem.mode == "paper":
         printed = printed_gap(told.point, factual, problem.scm)
     if problem.mode == "soft":
-        soft = causal_gap(told.point, factual, problem.query.residual, problem.scm)
-        soft = problem.causal_weight * (soft**2 if problem.form == "squared" else soft)
+        soft = causal_gap(told.point, factual, problem.batch.residual, problem.scm)
+        soft = problem.causal_weight * SLOW_COSTS[problem.form][0](soft)
     total = np.zeros(told.point.shape[:2])
     for i, c, at in np.ndindex(told.point.shape):
         value, is_acting = told.point[i, c, at], told.by_hand[i, c, at]
         if problem.mode == "hard":
             other = told.expected[i, c, at]
-            gap = slow_gap(problem.distance, at, value, other, squared=False) if is_acting else 0.0
+            gap = slow_gap(problem.distance, at, value, other, "absolute") if is_acting else 0.0
         elif problem.mode == "paper" and at not in (STUDY, CITY):
             gap = 0.0  # an effect costs what the distance of its prediction is
         else:
-            squared = problem.form == "squared"
-            gap = slow_gap(problem.distance, at, value, factual[i, at], squared=squared)
-        charge = 0.0 if problem.form == "squared" else ACTION_CHARGE * is_acting
+            gap = slow_gap(problem.distance, at, value, factual[i, at], problem.form)
+        charge = DISTANCES[problem.form].charge * is_acting
         total[i, c] += weights[i, at] * gap + charge + printed[i, c, at] + soft[i, c, at]
     return total
 
 
 def slow_excess(problem: CounterfactualProblem, told: Actions) -> Array:
     """How far candidates ``(i, c)`` are beyond their limits, and how many changes are too many."""
-    limits, factual, total = problem.limits, problem.query.factual, np.zeros(told.point.shape[:2])
+    limits, factual, total = problem.limits, problem.batch.factual, np.zeros(told.point.shape[:2])
     for i, c, at in np.ndindex(told.point.shape):
         value, is_acting = told.point[i, c, at], told.by_hand[i, c, at]
         lowest, highest = limits.action_lower[i, at], limits.action_upper[i, at]
@@ -138,7 +142,7 @@ def slow_shortfall(requirement: Requirement, chances: Array, target: Array) -> A
 def check_score(problem: CounterfactualProblem, told: Actions) -> None:
     """Check the losses and the violation of candidates against those of the loops."""
     score, chances = problem.score(told), problem.ask(told.point)
-    target, factual = problem.query.target, problem.query.factual
+    target, factual = problem.batch.target, problem.batch.factual
     own = np.take_along_axis(chances, target[:, None, None], -1)[..., 0]
     violation = slow_excess(problem, told)
     violation += slow_shortfall(problem.requirement, chances, target)
@@ -158,26 +162,25 @@ def check_score(problem: CounterfactualProblem, told: Actions) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("form", DISTANCES)
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
-def test_scores_agree_with_loops(make_world, mode, squared, requirement):
+def test_scores_agree_with_loops(make_world, mode, form, requirement):
     world = make_world(study={"range": (1.0, 9.0)}, skill={"action": "increase"})
     factual = with_missing(world.random_rows(7), seed=1)
+    follows = Rule.parse("study ~> skill", world.codec)
     problem = world.problem(
         factual,
         mode,
         rules=RULES,
+        bound=[(follows, effect_predictors(follows, world.scm, None))],
         ranges={"pay": (1.0, 15.0)},
         effort=np.linspace(0.5, 2, 6),
-        distance_form="squared" if squared else "absolute",
+        distance_form=form,
         requirement=requirement,
         max_changes=2,
         causal_weight=3.0,
         effect_weight=3.0,
     )
-    follows = Rule.parse("study ~> skill", world.codec)
-    bound = follows, effect_predictors(follows, world.scm, None)
-    problem = replace(problem, rules=[*problem.rules, bound])
     rows = 1.2 * world.random_rows(7 * 30, seed=2).reshape(7, 30, 6) - 0.1
     rows[..., 3:] = world.random_rows(7 * 30, seed=3).reshape(7, 30, 6)[..., 3:]
     rows[:, ::5] = factual[:, None]
@@ -205,28 +208,31 @@ def test_with_three_classes_the_best_other_one_counts(world):
 def test_rows_that_are_bound_apart_lack_what_they_lack_alone(world):
     factual = with_missing(world.random_rows(len(REQUIREMENTS)), seed=1)
     follows = Rule.parse("study ~> skill", world.codec)
+    # Its number is not that in the program.
     bound = follows, effect_predictors(follows, world.scm, None)
-    whole = world.problem(factual, rules=RULES)
-    whole = replace(whole, rules=[bound, *whole.rules])  # its number is not that in the program
+    whole = world.problem(factual, rules=RULES, bound=[bound])
     obeyed = np.array(
         [[True, False, True, False], [True] * 4, [False] * 4, [False, True, False, True]]
     )
     most = [math.inf, 1, 0, 2]
-    own = OwnTerms(np.array(most), np.array([each.line for each in REQUIREMENTS]), obeyed)
+    lines = np.array([each.line for each in REQUIREMENTS])
+    terms = whole.terms._replace(max_changes=np.array(most), required=lines)
     rows = world.random_rows(4 * 30, seed=2).reshape(4, 30, 6)
     realised = whole.realise(world.genes(whole, rows))
-    together = replace(whole, own_terms=own)
+    together = replace(whole, terms=terms, obeyed=obeyed)
     score = together.score(realised)
     again = together.take(np.array([3, 1]))
     again = again.score(again.realise(world.genes(again, rows[[3, 1]])))
     assert np.array_equal(again.violation, score.violation[[3, 1]])
     for n, requirement in enumerate(REQUIREMENTS):
-        alone = replace(
-            whole.take(np.array([n])),
-            rules=[rule for rule, binds in zip(whole.rules, obeyed[n], strict=True) if binds],
+        alone = world.problem(
+            factual[[n]],
+            rules=[text for text, binds in zip(RULES, obeyed[n, 1:], strict=True) if binds],
+            bound=[bound] if obeyed[n, 0] else [],
             max_changes=None if math.isinf(most[n]) else int(most[n]),
             requirement=requirement,
         )
+        alone = replace(alone, batch=whole.batch.take(np.array([n])))
         expected = alone.score(alone.realise(world.genes(alone, rows[[n]])))
         np.testing.assert_allclose(score.violation[n], expected.violation[0], rtol=1e-12)
         assert np.array_equal(score.losses[n], expected.losses[0])
@@ -243,8 +249,6 @@ def test_a_probability_that_is_asked_for_and_met_exactly_lacks_nothing(world, an
 
     asked = Requirement(None, 0.0, min_probability=0.3)
     problem = replace(world.problem(ann, requirement=asked), classifier=Exact())
-    own = OwnTerms(np.full(1, math.inf), np.array([asked.line]), np.ones((1, 0), np.bool_))
-    problem = replace(problem, own_terms=own)
     assert problem.score(problem.realise(world.genes(problem, ann[None]))).violation.item() == 0
 
 
@@ -262,27 +266,6 @@ def test_what_probabilities_lack_agrees_with_a_loop(requirement, n_classes):
     assert np.array_equal(requirement.odds_beyond(chances, target) >= 0, is_reached)
 
 
-def test_a_row_that_is_wrong_in_every_way_lacks_the_sum(world, ann):
-    """Pay 5 of 20 is said yes with 1 / (1 + e^2); study goes 0.1 beyond the range of the call.
-
-    Two actions are one too many, and the rule lacks half of the range of pay.
-    """
-    problem = world.problem(
-        ann,
-        "off",
-        rules=["cf.pay >= 15"],
-        ranges={"study": (0, 5)},
-        max_changes=1,
-        requirement=Requirement(0.5, 0.1),
-    )
-    row = world.rows((6, 3, 5, "school", "north", "chess"))[None]
-    second = 1 / (1 + math.exp(2))
-    score = problem.score(problem.realise(row))
-    assert score.violation.item() == pytest.approx((0.6 - second) + 0.1 + 0.5 + 1)
-    assert score.losses[0, 0, Loss.PREDICTION].item() == pytest.approx(-math.log(second))
-    assert score.losses[0, 0, Loss.DISTANCE].item() == pytest.approx(0.4 + 0.1 + 2 * 0.02)
-
-
 @pytest.mark.parametrize("requirement", REQUIREMENTS)
 def test_a_model_that_gives_no_number_is_no_reason_to_fail(world, ann, requirement):
     class Silent(ThreeClasses):
@@ -297,19 +280,9 @@ def test_a_model_that_gives_no_number_is_no_reason_to_fail(world, ann, requireme
     assert math.isnan(score.violation.item())
 
 
-def test_what_is_lacking_to_either_class_by_hand():
-    """At a threshold of 0.6 with a margin of 0.1, a class is reached from 0.7 and below 0.5."""
-    second = np.array([[0.4, 0.5, 0.8], [0.4, 0.7, 0.8]])
-    chances = np.stack([1 - second, second], axis=-1)
-    lacking = Requirement(0.6, 0.1).shortfall(chances, np.array([0, 1]))
-    assert lacking[0].tolist() == pytest.approx([0.0, 0.0, 0.3], abs=1e-6)
-    assert lacking[1].tolist() == pytest.approx([0.3, 0.0, 0.0], abs=1e-6)
-
-
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("squared", [False, True])
-def test_what_lies_beyond_all_bounds_costs_much_and_is_no_error(world, ann, mode, squared):
-    form = "squared" if squared else "absolute"
+@pytest.mark.parametrize("form", DISTANCES)
+def test_what_lies_beyond_all_bounds_costs_much_and_is_no_error(world, ann, mode, form):
     problem = world.problem(ann, mode, distance_form=form)
     rows = ann[:, None].copy()
     rows[..., SKILL] = 1e300
@@ -336,9 +309,9 @@ def fitted(world) -> StructuralCausalModel:
 def test_with_learned_parts_too_a_part_is_scored_as_in_the_whole(world, network, fitted, mode):
     factual = world.random_rows(5)
     problem = world.problem(factual, mode, rules=RULES, max_changes=3)
-    query = replace(problem.query, residual=fitted.abduct(factual))
+    batch = replace(problem.batch, residual=fitted.abduct(factual))
     scm = None if mode == "off" else fitted
-    problem = replace(problem, classifier=network, scm=scm, query=query)
+    problem = replace(problem, classifier=network, scm=scm, batch=batch)
     rows, some = world.random_rows(100, seed=1).reshape(5, 20, 6), np.array([3, 0, 3])
     genes = world.genes(problem, rows, acting=["skill", "club"])
     realised = problem.realise(genes)

@@ -6,7 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from proce.search import Evaluation, Genome, NSGA2Settings, SearchError, Stop, nsga2
+from proce.errors import SearchError
+from proce.search import Evaluation, Genome, NSGA2Settings, Stop, nsga2
 from proce.search.convergence import N_WEIGHTS, Convergence, front_values, tchebycheff_weights
 from proce.search.survival import Population
 

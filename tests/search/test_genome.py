@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proce.search import GeneKind, Genome, SearchError
+from proce.errors import SearchError
+from proce.search import GeneKind, Genome
 from proce.search.genome import permitted_values
 
 REAL, GRID, LEVEL = GeneKind

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from proce.errors import SearchError
 from proce.search import (
     Evaluation,
     GeneKind,
@@ -12,7 +13,6 @@ from proce.search import (
     NSGA2Settings,
     Purpose,
     RowStreams,
-    SearchError,
     Stop,
     nsga2,
 )

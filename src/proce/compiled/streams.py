@@ -47,8 +47,6 @@ class RowStreams:
     @classmethod
     def of_each(cls, seeds: Sequence[int], keys: Ints) -> "RowStreams":
         """Return the streams of rows under each of several seeds, one seed after the other."""
-        from proce.compiled.streams import mix_states
-
         words = np.array([seed % 2**64 for seed in seeds], np.uint64)
         states = np.empty((len(words), len(keys)), np.uint64)
         mix_states(words, np.ascontiguousarray(keys, np.int64).view(np.uint64), states)
@@ -60,16 +58,12 @@ class RowStreams:
 
     def bits(self, generation: int, purpose: Purpose, count: int) -> Words:
         """Return ``(i, count)`` words, every bit of which is random."""
-        from proce.compiled.streams import draw_words
-
         words = np.empty((len(self.states), count), np.uint64)
         draw_words(self.states, generation, int(purpose), words)
         return words
 
     def uniforms(self, generation: int, purpose: Purpose, count: int) -> Floats:
         """Return ``(i, count)`` numbers between 0 and 1, both excluded."""
-        from proce.compiled.streams import draw_uniforms
-
         uniforms = np.empty((len(self.states), count))
         draw_uniforms(self.states, generation, int(purpose), uniforms)
         return uniforms
@@ -77,8 +71,6 @@ class RowStreams:
 
 def row_keys(rows: Floats) -> Ints:
     """Return what the random streams of rows ``(…, f)`` depend on: a hash of their values alone."""
-    from proce.compiled.streams import hash_rows
-
     size = rows.shape[-1]
     words = np.ascontiguousarray(rows, np.float64).view(np.uint64)
     keys = np.empty(rows.shape[:-1], np.uint64)

@@ -9,10 +9,10 @@ import pandas as pd
 from proce.arrays import Array
 from proce.causal import Actions, Additive, CausalGraph, StructuralCausalModel
 from proce.causal.models.propagation import act_without_effects
-from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts
-from proce.methods.phases.polish import draw_in
+from proce.methods.phases.choosing import Criteria, Pool, choose, find_fronts
+from proce.methods.phases.polish import write_scaled_changes
 from proce.methods.phases.scan import move_beside
-from proce.objective import CallLimits, FeatureDistance, GeneMap, Requirement, chance_of
+from proce.objective import CallLimits, FeatureDistance, GeneMap, Requirement, judge_draws
 from proce.objective.genes import read_genes
 from proce.objective.terms import Terms, obey_limits
 from proce.schema import Codec, Rule, Schema
@@ -34,14 +34,18 @@ def compile_limits(codec: Codec, rows: Array) -> None:
     limits, moved = CallLimits.read(codec).of_rows(codec, rows), wishes != rows[:, None]
     obey_limits(limits, codec, rows, wishes, moved, moved)
     read_genes(wishes, rows, limits.movable, GeneMap(rows.shape[1]), codec.avoided)
-    requirement, chances, target = Requirement(0.5, 0.1), np.full((3, 2, 2), 0.5), np.zeros(3, "i8")
-    distance, weights = FeatureDistance(codec, {}), np.ones(rows.shape[1])
+    requirement, probabilities, target = (
+        Requirement(0.5, 0.1),
+        np.full((3, 2, 2), 0.5),
+        np.zeros(3, "i8"),
+    )
+    distance, weights = FeatureDistance.of_tables(codec, {}), np.ones(rows.shape[1])
     terms = Terms.of(
         rows, target, limits, weights, distance, "absolute", True, requirement, max_changes=None
     )
     nothing = np.zeros_like(moved)
-    terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), chances)
-    chance_of(requirement.odds_beyond(chances, target)[None])
+    terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), probabilities)
+    judge_draws(requirement.odds_beyond(probabilities, target)[None])
 
 
 def compile_moves(codec: Codec, rows: Array) -> None:
@@ -50,7 +54,7 @@ def compile_moves(codec: Codec, rows: Array) -> None:
     places, values = np.zeros((len(rows), 1), np.int64), np.ones((len(rows), 1))
     move_beside(wishes, moved, values, places, moved[..., 0].copy(), wishes.copy(), moved.copy())
     drawn = np.empty((len(rows), 2, rows.shape[1]))
-    draw_in(wishes, moved, wishes, np.ones((1, 2)), values, drawn)
+    write_scaled_changes(wishes, moved, wishes, np.ones((1, 2)), values, drawn)
     graph = CausalGraph([("amount", "income")])
     equation = Additive(lambda parents: parents["amount"])
     model = StructuralCausalModel(graph, {"income": equation}, codec)
@@ -69,7 +73,7 @@ def compile_search_and_choice() -> None:
     result = nsga2(_near_two_corners, genome, np.zeros((1, 8, 3)), settings, seed=0)
     genes, losses, violation, _ = result.population
     pool = Pool(genes, genes != start, losses, violation)
-    choose(pool, Choice("closest", 2, 2.0, np.ones(3)))
+    choose(pool, "closest", 2, Criteria(2.0, np.ones(3)))
     find_fronts(genes, losses, violation <= 0)
 
 

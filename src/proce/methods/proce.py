@@ -379,4 +379,4 @@ def _with_rules(fitted: FittedParts, rules: Any, before: Mapping[str, Any]) -> F
         return with_graph(fitted, before["graph"], before["causal"], texts)
     bound = fitted.bind(texts)
     refuse_contradiction(bound, fitted.rows)
-    return fitted.with_causes(rules=bound)
+    return replace(fitted, rules=bound)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -59,7 +58,8 @@ class FeatureDistance:
     codec: Codec  # the codec of the rows that are compared
     # for each categorical feature, by its position, a table (levels, levels) of the distances of
     # its levels' embeddings, divided by the largest of them
-    tables: dict[int, Array]
+    tables: Mapping[int, Array]
+    levels: Mapping[str, "LevelDistances"]  # the distances of levels, by the name of the form
 
     @classmethod
     def of(cls, autoencoder: AutoEncoder) -> "FeatureDistance":
@@ -70,18 +70,19 @@ class FeatureDistance:
                 rows = autoencoder.embed(feature.name, np.arange(len(feature.levels)))
                 apart = np.sqrt(np.square((rows[:, None] - rows[None]).astype(np.float64)).sum(-1))
                 tables[position] = apart / np.maximum(apart.max(), 1e-6)
-        return cls(autoencoder.codec, tables)
+        return cls.of_tables(autoencoder.codec, tables)
 
-    @cached_property
-    def levels(self) -> Mapping[str, "LevelDistances"]:
-        """The distances of levels, by the name of the form."""
-        return {
+    @classmethod
+    def of_tables(cls, codec: Codec, tables: Mapping[int, Array]) -> "FeatureDistance":
+        """Lay out tables of levels for every form of the distance."""
+        levels = {
             name: LevelDistances.of(
-                {position: form.of_levels(table) for position, table in self.tables.items()},
-                len(self.codec.schema),
+                {position: form.of_levels(table) for position, table in tables.items()},
+                len(codec.schema),
             )
             for name, form in DISTANCES.items()
         }
+        return cls(codec, tables, levels)
 
 
 class LevelDistances(NamedTuple):
@@ -107,8 +108,9 @@ def causal_gap(rows: Array, factual: Array, residual: Array, scm: StructuralCaus
 
     See :func:`proce.causal.models.propagation.measure_gaps`.
     """
-    asked = scm.outcome, scm.kept_chances
-    return propagation.measure_gaps(scm.program, *asked, factual, rows, residual)
+    return propagation.measure_gaps(
+        scm.program, scm.outcome, scm.kept_chances, factual, rows, residual
+    )
 
 
 def printed_gap(rows: Array, factual: Array, scm: StructuralCausalModel) -> Array:

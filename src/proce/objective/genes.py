@@ -6,7 +6,6 @@ an avoided level is none. Where searches start is line 2 of Algorithm 1.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -16,8 +15,8 @@ from proce.causal import StructuralCausalModel
 from proce.compiled.elementary import powers, quantiles
 from proce.compiled.kernel import kernel
 from proce.objective.distance import Mode
+from proce.objective.instances import InstanceBatch
 from proce.objective.limits import Limits
-from proce.objective.query import Query
 from proce.objective.terms import is_avoided
 from proce.schema import Codec
 from proce.search import GeneKind, Genome, Purpose, RowStreams
@@ -41,7 +40,7 @@ class GeneMap:
         """The gene of each switch, by the position of its feature."""
         return {position: self.n_features + index for index, position in enumerate(self.switched)}
 
-    @cached_property
+    @property
     def switches(self) -> Ints:
         """The gene of the switch of each feature ``(f,)``, for a kernel; 0 without one."""
         switches = np.zeros(self.n_features, np.int64)
@@ -92,7 +91,7 @@ def genome_of(codec: Codec, factual: Array, limits: Limits, gene_map: GeneMap) -
 
 def initial_population(
     genome: Genome,
-    query: Query,
+    batch: InstanceBatch,
     reach: Array,
     training: Array,
     gene_map: GeneMap,
@@ -112,7 +111,7 @@ def initial_population(
     Shapes: reach ``(f,)``.
     """
     n_rows, n_genes = genome.anchor.shape
-    streams = RowStreams.of(seed, query.keys)
+    streams = RowStreams.of(seed, batch.keys)
     n_draws = size * n_genes
     draws = streams.uniforms(0, Purpose.START, 5 * n_draws + size)
     blocks = draws[:, : 5 * n_draws].reshape(n_rows, 5, size, n_genes)
@@ -131,7 +130,7 @@ def initial_population(
         changed = redrawn
         changed[..., gene_map.n_features :] = 1.0
     else:
-        near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
+        near = _neighbour_genes(batch, training, gene_map, fourth[..., 0])
         level = np.where(third < _NOISY_LEVEL_CHANCE, redrawn, near)
         is_noisy = np.arange(size) % 3 == 0
         changed = np.where(is_noisy[:, None], np.where(is_level, level, gaussian), near)
@@ -144,11 +143,13 @@ def initial_population(
     return genome.repair(mixed)
 
 
-def _neighbour_genes(query: Query, training: Array, gene_map: GeneMap, draws: Array) -> Array:
+def _neighbour_genes(
+    batch: InstanceBatch, training: Array, gene_map: GeneMap, draws: Array
+) -> Array:
     """Return for every candidate a training row of its prototype as genes, ``(i, size, g)``."""
-    count = (query.neighbours >= 0).sum(1, keepdims=True)
+    count = (batch.neighbours >= 0).sum(1, keepdims=True)
     nth = even_codes(draws, count).astype(np.int64)
-    chosen = np.take_along_axis(query.neighbours, nth, 1)
+    chosen = np.take_along_axis(batch.neighbours, nth, 1)
     rows = training[chosen]  # (i, size, f)
     switches = np.ones((*rows.shape[:-1], len(gene_map.switched)), dtype=rows.dtype)
     return np.concatenate([rows, switches], axis=-1)
@@ -184,7 +185,7 @@ def _read(
 ) -> tuple[Array, Array]:
     shape = *values.shape[:2], gene_map.n_features
     rows, acting = np.empty(shape), np.empty(shape, np.bool_)
-    read_wanted(
+    decode(
         np.require(values, requirements=("C", "W")),  # of others there would be another version
         _NOT_GIVEN if by_hand is None else np.ascontiguousarray(by_hand),
         np.ascontiguousarray(factual),
@@ -198,7 +199,7 @@ def _read(
 
 
 @kernel
-def read_wanted(
+def decode(
     values: Floats,  # (i, c, g), of which the first f are the entries of a row
     by_hand: Flags,  # (i, c, f), or without entries
     factual: Floats,  # (i, f)

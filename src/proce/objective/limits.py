@@ -44,10 +44,10 @@ class Limits:
     action_lower: Array
     action_upper: Array
 
-    def take(self, instances: Array) -> "Limits":
+    def take(self, rows: Array) -> "Limits":
         """Return the limits of some of the rows, given by position."""
         return Limits(
-            *(getattr(self, name).take(instances, axis=0) for name in self.__dataclass_fields__)
+            *(getattr(self, name).take(rows, axis=0) for name in self.__dataclass_fields__)
         )
 
     def table(self, factual: Array) -> Floats:
@@ -261,8 +261,8 @@ class Requirement:
     def odds_beyond(self, probabilities: Array, target: Array) -> Floats:
         """Return by how many log-odds the decision is passed, ``(i, c)``; below 0 it is not.
 
-        The margin does not count: it is there for doubts like those that are measured with these
-        log-odds. A least probability does.
+        The margin does not count: it is there for uncertainty, which these log-odds measure. A
+        least probability does.
         """
         odds = np.empty(probabilities.shape[:2])
         given = np.ascontiguousarray(probabilities, np.float64)
@@ -292,31 +292,31 @@ class Requirement:
 
 @kernel
 def add_shortfall(
-    chances: Floats,  # (i, c, k)
+    probabilities: Floats,  # (i, c, k)
     target: Ints,  # (i,)
     required: Floats,  # (i, 5)
     violation: Floats,  # (i, c); added to
 ) -> None:
     """Add what probabilities lack to reach the target to the violation ``(i, c)`` of candidates."""
-    for i in range(len(chances)):
-        told, wanted, own = chances[i], target[i], required[i]
+    for i in range(len(probabilities)):
+        told, wanted, own = probabilities[i], target[i], required[i]
         line = Line(own[0], own[1], own[2], own[3], own[4])
-        for c in range(chances.shape[1]):
+        for c in range(probabilities.shape[1]):
             violation[i, c] += _shortfall(told, c, wanted, line)
 
 
 @kernel
 def write_odds(
-    chances: Floats,  # (i, c, k)
+    probabilities: Floats,  # (i, c, k)
     target: Ints,  # (i,)
     line: Line,
     odds: Floats,  # (i, c); written
 ) -> None:
     """Write by how many log-odds candidates pass the decision, ``(i, c)``; below 0 they do not."""
     threshold, least = line.threshold, line.least
-    for i in range(len(chances)):
-        told, wanted = chances[i], target[i]
-        for c in range(chances.shape[1]):
+    for i in range(len(probabilities)):
+        told, wanted = probabilities[i], target[i]
+        for c in range(probabilities.shape[1]):
             own = told[c, wanted]
             if np.isnan(threshold):
                 past = _log(own) - _log(told[c, likeliest(told, c, wanted)])

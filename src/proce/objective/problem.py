@@ -6,9 +6,8 @@ objective: they decide by constrained domination (Deb 2002).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
-from typing import NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -26,23 +25,19 @@ from proce.objective.distance import (
     cost_of_gap,
     printed_gap,
 )
-from proce.objective.doubt import Doubt, missing_chance
 from proce.objective.genes import GeneMap, genome_of, read_actions, read_genes
+from proce.objective.instances import InstanceBatch, clamp_for_model, magnitude
 from proce.objective.likeness import Likeness
 from proce.objective.limits import Limits, Requirement
-from proce.objective.query import Query, clamp_for_model
-from proce.objective.terms import OwnTerms, Terms
+from proce.objective.terms import Terms, most_changes
+from proce.objective.uncertainty import MIN_CHANCE, UncertaintySet
 from proce.objective.waiting import STILL, Clock
 from proce.schema import Codec, Rule
 from proce.schema.rules.program import RuleProgram
 from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, Genome
 
-_MAX_ENTRY = 1e6  # unit ranges
-
-
-Mechanisms = Mapping[str, Callable[[Array], Array]]
-BoundRule = tuple[Rule, Mechanisms]
+BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
 
 
 def are_sound(violation: Array, count: Array, *losses: Array) -> Flags:
@@ -53,34 +48,13 @@ def are_sound(violation: Array, count: Array, *losses: Array) -> Flags:
     return flags
 
 
-class Layout(NamedTuple):
-    """What is laid out once for a problem, and taken for its parts."""
-
-    genome: Genome  # the values that an action may set, a gene for each feature
-    terms: Terms  # the terms that need no model
-    rule_program: RuleProgram  # the rules without ~>, as a kernel runs them
-    # the rules with ~>, which ask their equations, each with its number among all
-    rules_with_equations: Sequence[tuple[int, Rule, Mechanisms]]
-
-    @classmethod
-    def of(cls, problem: "CounterfactualProblem") -> "Layout":
-        """Lay out a problem."""
-        numbered = enumerate(problem.rules)
-        return cls(
-            problem.genome_by(GeneMap(len(problem.codec.schema))),
-            problem.lay_out_terms(),
-            program_of([rule for rule, _ in problem.rules]),
-            [(n, rule, own) for n, (rule, own) in numbered if rule.dependence is not None],
-        )
-
-    def take(self, instances: Array) -> "Layout":
-        """Return the layout of some of the rows, given by position."""
-        return self._replace(genome=self.genome.take(instances), terms=self.terms.take(instances))
-
-
 @dataclass(frozen=True, eq=False)
 class CounterfactualProblem:
-    """The search problem of some rows: genes in, losses and violations out."""
+    """The search problem of some rows: genes in, losses and violations out; made with :meth:`of`.
+
+    What follows from other fields is laid out once, so that these are changed by the methods at
+    the end alone.
+    """
 
     # codec, classifier, autoencoder, distance, scm: the fitted parts; scm is None in mode off
     codec: Codec
@@ -88,8 +62,8 @@ class CounterfactualProblem:
     autoencoder: AutoEncoder
     distance: FeatureDistance
     scm: StructuralCausalModel | None
-    # query, limits: the rows and what they may become
-    query: Query
+    # batch, limits: the rows and what they may become
+    batch: InstanceBatch
     limits: Limits
     mode: Mode  # the causal mode, which says what the distance is; see docs/paper.md
     gene_map: GeneMap  # which gene belongs to which feature
@@ -97,31 +71,92 @@ class CounterfactualProblem:
     # the rules, each with the equations that it needs, by the name of the effect
     rules: Sequence[BoundRule]
     effort: Array  # (f,), how hard a change of each feature is
-    max_changes: int | None = None  # the most actions and holds that a candidate may have, or None
-    causal_weight: float = 0.1  # lambda of mode soft
+    max_changes: int | None  # the most actions and holds that a candidate may have, or None
+    causal_weight: float  # lambda of mode soft
     # in mode hard, how many times an action on a feature counts that its causes could move
-    effect_weight: float = 1.0
-    # the distance of the modes soft and off, a name in DISTANCES; that of paper is always squared,
-    # that of hard always absolute
-    distance_form: str = "absolute"
+    effect_weight: float
+    form: str  # the form of the distance, a name in DISTANCES
     # how time moves the features that wait; it stands still where nobody may wait
-    clock: Clock = STILL
+    clock: Clock
     # the possible worlds in which a candidate must work, each with the chance that is asked for
-    doubts: tuple[Doubt, ...] = ()
+    uncertainty: tuple[UncertaintySet, ...]
     # what the explained model has answered already; None where it is quicker to ask again
-    answers: PredictionCache | None = None
+    answers: PredictionCache | None
     # takes the place of the prototype loss where rows that are typical of the target are wanted
-    likeness: Likeness | None = None
-    # what binds each row by itself, instead of max_changes, all rules and what is required of the
-    # model's answer; None where all rows are alike
-    own_terms: OwnTerms | None = None
-    # What was laid out for a problem of the same rows and terms; None lays it out when it is first
-    # asked for. A problem that is changed in anything else starts without.
-    known_layout: InitVar[Layout | None] = None
-    _known: Layout | None = field(init=False, repr=False)
+    likeness: Likeness | None
+    # genome, terms: what follows from the fields above: the values that an action may set, a gene
+    # for each feature, and the terms of a score that need no model
+    genome: Genome
+    terms: Terms
+    rule_program: RuleProgram  # the rules without ~>, as a kernel runs them
+    largest: Array  # (i, 1, f), how far from 0 an entry may be when a model is asked
+    # (i, rules), the rules that each row must obey; None where that is all of them
+    obeyed: Flags | None = None
 
-    def __post_init__(self, known_layout: Layout | None) -> None:
-        object.__setattr__(self, "_known", known_layout)
+    @classmethod
+    def of(
+        cls,
+        *,
+        codec: Codec,
+        classifier: Classifier,
+        autoencoder: AutoEncoder,
+        distance: FeatureDistance,
+        scm: StructuralCausalModel | None,
+        batch: InstanceBatch,
+        limits: Limits,
+        mode: Mode,
+        gene_map: GeneMap,
+        requirement: Requirement,
+        rules: Sequence[BoundRule],
+        effort: Array,
+        max_changes: int | None = None,
+        causal_weight: float = 0.1,
+        effect_weight: float = 1.0,
+        distance_form: str = "absolute",
+        clock: Clock = STILL,
+        uncertainty: tuple[UncertaintySet, ...] = (),
+        answers: PredictionCache | None = None,
+    ) -> "CounterfactualProblem":
+        """Pose the problem; the mode ``paper`` is always squared, the mode ``hard`` absolute."""
+        form = {"paper": "squared", "hard": "absolute"}.get(mode, distance_form)
+        weights = _weights(effort, limits, scm, mode, effect_weight)
+        terms = Terms.of(
+            batch.factual,
+            batch.target,
+            limits,
+            weights,
+            distance,
+            form,
+            mode == "hard",
+            requirement,
+            max_changes,
+        )
+        return cls(
+            codec,
+            classifier,
+            autoencoder,
+            distance,
+            scm,
+            batch,
+            limits,
+            mode,
+            gene_map,
+            requirement,
+            rules,
+            effort,
+            max_changes,
+            causal_weight,
+            effect_weight,
+            form,
+            clock,
+            uncertainty,
+            answers,
+            None,
+            genome_of(codec, batch.factual, limits, GeneMap(len(codec.schema))),
+            terms,
+            program_of([rule for rule, _ in rules]),
+            np.maximum(magnitude(batch.factual), codec.largest)[:, None],
+        )
 
     def evaluate(self, genes: Array) -> Evaluation:
         """Return the losses and the violation of genes ``(i, c, g)``."""
@@ -136,8 +171,8 @@ class CounterfactualProblem:
         action that leads to an avoided level is none. In the modes ``paper`` and ``off`` every
         change is an action and nothing follows.
         """
-        query, movable = self.query, self.limits.movable
-        parts = query.factual, movable, self.gene_map, self.codec.avoided
+        batch, movable = self.batch, self.limits.movable
+        parts = batch.factual, movable, self.gene_map, self.codec.avoided
         return self._follow(*read_genes(genes, *parts))
 
     def realise_by_hand(self, rows: Array, by_hand: Array) -> Actions:
@@ -145,13 +180,13 @@ class CounterfactualProblem:
 
         Shapes: rows ``(i, c, f)``, by_hand ``(i, c, f)``.
         """
-        parts = self.query.factual, self.gene_map, self.codec.avoided
+        parts = self.batch.factual, self.gene_map, self.codec.avoided
         return self._follow(*read_actions(rows, by_hand, *parts))
 
     def _follow(self, rows: Array, acting: Array) -> Actions:
         """Return what follows where rows are asked for and some of their cells may be acted on."""
-        scm, query = self.scm if self.mode in ("hard", "soft") else None, self.query
-        return self.clock.follow(scm, self.codec, query.factual, rows, query.residual, acting)
+        scm, batch = self.scm if self.mode in ("hard", "soft") else None, self.batch
+        return self.clock.follow(scm, self.codec, batch.factual, rows, batch.residual, acting)
 
     # The model.
 
@@ -162,40 +197,72 @@ class CounterfactualProblem:
         the model as it came in, bit for bit; a row that the model has answered for the same person
         is not asked about again where the problem has a table of its answers.
         """
-        model, query, codec = classifier or self.classifier, self.query, self.codec
-        near = clamp_for_model(rows, np.maximum(query.magnitude, codec.largest))
-        raw = None if query.raw is None else query.raw[:, None]
-        values = flatten(model_inputs(model, near, query.factual[:, None], raw, codec), 0, 1)
+        model, batch, codec = classifier or self.classifier, self.batch, self.codec
+        near = clamp_for_model(rows, self.largest)
+        raw = None if batch.raw is None else batch.raw[:, None]
+        values = flatten(model_inputs(model, near, batch.factual[:, None], raw, codec), 0, 1)
         if model is self.classifier and self.answers is not None:
-            owners = np.broadcast_to(query.keys[:, None], rows.shape[:-1]).ravel()
-            chances = self.answers.ask(values, owners, predictor_of(model))
+            owners = np.broadcast_to(batch.keys[:, None], rows.shape[:-1]).ravel()
+            probabilities = self.answers.ask(values, owners, predictor_of(model))
         else:
-            chances = predictor_of(model)(values)
-        return chances.reshape(*rows.shape[:-1], -1)
+            probabilities = predictor_of(model)(values)
+        return probabilities.reshape(*rows.shape[:-1], -1)
 
     # What candidates are worth.
 
     def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
         """Return the losses and the violation of realised rows.
 
-        A candidate that misses the target, a rule or a limit lacks all of the chance that a doubt
-        asks for. Without the prototype its loss is 0: what improves a candidate by its distance
-        alone does not ask for it, and it costs as much as a model.
+        A candidate that misses the target, a rule or a limit lacks all of the chance that an
+        uncertainty set asks for. Without the prototype its loss is 0: what improves a candidate by
+        its distance alone does not ask for it, and it costs as much as a model.
         """
-        rows, factual = realised.point, self.query.factual
+        rows, factual = realised.point, self.batch.factual
         losses, violation = self.terms.scored(realised, self.ask(rows))
         losses[..., Loss.DISTANCE] += self._causal_loss(rows)
-        obeyed = None if self.own_terms is None else self.own_terms.obeyed
-        self.layout.rule_program.add_violation(factual, rows, violation, obeyed)
-        for number, rule, mechanisms in self.layout.rules_with_equations:
-            lacking = rule.violation(factual, rows, mechanisms)
-            violation += lacking if obeyed is None else obeyed[:, number, None] * lacking
+        self.rule_program.add_violation(factual, rows, violation, self.obeyed)
+        for number, (rule, mechanisms) in enumerate(self.rules):
+            if rule.dependence is not None:
+                lacking = rule.violation(factual, rows, mechanisms)
+                violation += lacking if self.obeyed is None else self.obeyed[:, [number]] * lacking
         if with_prototype:
             losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
-        if self.doubts:
+        if self.uncertainty:
             sound = are_sound(violation, realised.count, *np.moveaxis(losses, -1, 0))
-            violation += missing_chance(self, realised, self.doubts, sound)[0]
+            violation += self._missed_chances(realised, sound)[0]
         return Evaluation(losses, violation)
+
+    def robustness_gap(self, realised: Actions, asked: Array) -> Array:
+        """Return what candidates ``(i, c)`` lack to the chances that uncertainty sets ask for.
+
+        It is 0 for a candidate that is sure to work, and infinite for one that is too unlikely to
+        be advice, or that was not ``asked (i, c)`` about.
+        """
+        missed, is_advice = self._missed_chances(realised, asked)
+        return np.where(is_advice, missed, np.inf)
+
+    def _missed_chances(self, realised: Actions, asked: Array) -> tuple[Array, Array]:
+        """Return what candidates ``(i, c)`` lack, and which are advice at all.
+
+        What they lack to several sets is added: advice works for a person only where it works in
+        the face of all of them. What works with a chance below one half in the face of any is no
+        advice. Those not ``asked (i, c)`` about lack all of the chances, and are none: worlds are
+        many, so nobody asks about them.
+        """
+        missed, is_advice = np.zeros_like(realised.point[..., 0]), asked
+        owner, candidate = np.nonzero(asked)
+        part, alone = self, realised
+        if self.uncertainty and len(owner):  # an instance for each candidate
+            part = self.take(owner)
+            columns = vars(realised).values()
+            alone = Actions(*(cells[owner, candidate][:, None] for cells in columns))
+        for worlds in self.uncertainty:
+            chance = np.zeros_like(missed)
+            if len(owner):
+                chance[owner, candidate] = worlds.chance(worlds.odds(part, alone)[..., 0])
+            missed = missed + np.maximum(worlds.min_chance - chance, 0)
+            is_advice = is_advice & (chance >= MIN_CHANCE)
+        return missed, is_advice
 
     def final_distance(self, realised: Actions) -> Array:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
@@ -208,11 +275,11 @@ class CounterfactualProblem:
         That is the squared latent distance to the prototype, divided by the latent size, so that
         the size does not change the scale.
         """
-        query = self.query
+        batch = self.batch
         if self.likeness is None:
-            return self.autoencoder.arrays.mean_squared_offsets(rows, query.prototype)
-        assert query.own is not None, "the query knows the classes of its rows"
-        return self.likeness.loss(rows, query.target, query.own)
+            return self.autoencoder.arrays.mean_squared_offsets(rows, batch.prototype)
+        assert batch.own is not None, "the query knows the classes of its rows"
+        return self.likeness.loss(rows, batch.target, batch.own)
 
     @np.errstate(all="ignore")  # equations can lead anywhere
     def _causal_loss(self, rows: Array) -> Array | float:
@@ -221,108 +288,93 @@ class CounterfactualProblem:
         In mode ``soft`` that is the gap to what the causes lead to, in mode ``paper`` Eq. 8 as it
         is printed; elsewhere nothing.
         """
-        factual = self.query.factual
+        factual = self.batch.factual
         if self.scm is None or self.mode not in ("soft", "paper"):
             return 0.0
         if self.mode == "paper":
             return printed_gap(rows, factual, self.scm).sum(-1)
-        gap = causal_gap(rows, factual, self.query.residual, self.scm)
+        gap = causal_gap(rows, factual, self.batch.residual, self.scm)
         return self.causal_weight * cost_of_gap(gap, DISTANCES[self.form].code).sum(-1)
-
-    @property
-    def form(self) -> str:
-        """The name of the form of the distance."""
-        if self.mode in ("paper", "hard"):
-            return "squared" if self.mode == "paper" else "absolute"
-        return self.distance_form
-
-    # What is laid out once.
-
-    @cached_property
-    def layout(self) -> Layout:
-        """What is laid out once."""
-        return self._known or Layout.of(self)
-
-    @property
-    def genome(self) -> Genome:
-        """The values that an action may set, a gene for each feature."""
-        return self.layout.genome
-
-    @property
-    def terms(self) -> Terms:
-        """The terms that need no model."""
-        return self.layout.terms
 
     @property
     def searched_genome(self) -> Genome:
         """What a search may change: the genes of the features, then the switches."""
-        return self.genome_by(self.gene_map)
-
-    def genome_by(self, gene_map: GeneMap) -> Genome:
-        """Return the genes of the rows by a map of them."""
-        return genome_of(self.codec, self.query.factual, self.limits, gene_map)
-
-    def lay_out_terms(self) -> Terms:
-        """Return the terms that need no model."""
-        terms = Terms.of(
-            self.query.factual,
-            self.query.target,
-            self.limits,
-            self._weights,
-            self.distance,
-            self.form,
-            self.mode == "hard",
-            self.requirement,
-            self.max_changes,
-        )
-        own = self.own_terms
-        return terms if own is None else terms._replace(max_changes=own[0], required=own[1])
-
-    @property
-    def _weights(self) -> Array:
-        """The weight of each feature ``(f,)`` or ``(i, 1, f)``.
-
-        In mode ``hard`` an action counts more where causes could be moved; in mode ``paper`` only
-        roots count, because Eq. 8 has the others.
-        """
-        if self.scm is None:
-            return self.effort
-        if self.mode == "paper":
-            effects = self.scm.graph.endogenous
-            return self.effort * [name not in effects for name in self.codec.schema.names]
-        if self.mode == "hard" and self.effect_weight != 1:
-            return action_weights(self.effort, self.limits.movable, self.scm, self.effect_weight)
-        return self.effort
+        return genome_of(self.codec, self.batch.factual, self.limits, self.gene_map)
 
     # Other problems of the same kind.
 
-    def take(self, instances: Array) -> Self:
+    def take(self, rows: Array) -> Self:
         """Return the problem of some of the rows, given by position."""
-        own = None if self.own_terms is None else self.own_terms.take(instances)
         return replace(
             self,
-            query=self.query.take(instances),
-            limits=self.limits.take(instances),
-            own_terms=own,
-            known_layout=self.layout.take(instances),
+            batch=self.batch.take(rows),
+            limits=self.limits.take(rows),
+            genome=self.genome.take(rows),
+            terms=self.terms.take(rows),
+            largest=self.largest.take(rows, axis=0),
+            obeyed=None if self.obeyed is None else self.obeyed[rows],
         )
 
-    def with_few_worlds(self) -> Self:
-        """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
-        return self._with_doubts(tuple(doubt.few for doubt in self.doubts))
+    def with_limits(self, limits: Limits) -> Self:
+        """Return the problem of rows that may become something else."""
+        factual = self.batch.factual
+        weights = _weights(self.effort, limits, self.scm, self.mode, self.effect_weight)
+        return replace(
+            self,
+            limits=limits,
+            genome=genome_of(self.codec, factual, limits, GeneMap(len(self.codec.schema))),
+            terms=self.terms.with_limits(factual, limits, weights),
+        )
 
-    def with_doubts_asked_for(self) -> Self:
-        """Return the problem without the doubts that nobody asks for."""
-        return self._with_doubts(tuple(doubt for doubt in self.doubts if doubt.is_asked_for))
+    def with_requirement(self, requirement: Requirement) -> Self:
+        """Return the problem in which something else counts as reaching the target."""
+        required = np.tile(requirement.line, (len(self.batch.factual), 1))
+        terms = self.terms._replace(required=required)
+        return replace(self, requirement=requirement, terms=terms)
+
+    def with_max_changes(self, max_changes: int | None) -> Self:
+        """Return the problem with another limit on actions and holds, or without one."""
+        most = np.full(len(self.batch.factual), most_changes(max_changes))
+        return replace(self, max_changes=max_changes, terms=self.terms._replace(max_changes=most))
+
+    def with_uncertainty(self, uncertainty: tuple[UncertaintySet, ...]) -> Self:
+        """Return the problem in which a candidate must work in some possible worlds."""
+        return replace(self, uncertainty=uncertainty)
+
+    def without_uncertainty(self) -> Self:
+        """Return the problem in which a candidate need not be sure to work."""
+        return self.with_uncertainty(())
+
+    def with_required_uncertainty(self) -> Self:
+        """Return the problem without the uncertainty sets that nobody asks for."""
+        return self.with_uncertainty(tuple(own for own in self.uncertainty if own.required))
+
+    def subsample(self) -> Self:
+        """Return the problem with fewer possible worlds, so that asking often is affordable."""
+        return self.with_uncertainty(tuple(worlds.subsample() for worlds in self.uncertainty))
 
     @property
-    def asks_for_doubts(self) -> bool:
-        """Whether the caller asks for some of the doubts, so that nothing is shown without them."""
-        return any(doubt.is_asked_for for doubt in self.doubts)
+    def requires_robustness(self) -> bool:
+        """Whether the caller asks that advice be sure, so that nothing is shown that is not."""
+        return any(worlds.required for worlds in self.uncertainty)
 
-    def without_doubts(self) -> Self:
-        """Return the problem in which a candidate need not be sure to work."""
-        return self._with_doubts(())
 
-    def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
-        return replace(self, doubts=doubts, known_layout=self.layout)
+def _weights(
+    effort: Array,
+    limits: Limits,
+    scm: StructuralCausalModel | None,
+    mode: Mode,
+    effect_weight: float,
+) -> Array:
+    """Return the weight of each feature ``(f,)`` or ``(i, 1, f)``.
+
+    In mode ``hard`` an action counts more where causes could be moved; in mode ``paper`` only
+    roots count, because Eq. 8 has the others.
+    """
+    if scm is None:
+        return effort
+    if mode == "paper":
+        return effort * [name not in scm.graph.endogenous for name in scm.codec.schema.names]
+    if mode == "hard" and effect_weight != 1:
+        return action_weights(effort, limits.movable, scm, effect_weight)
+    return effort

@@ -21,23 +21,6 @@ _LARGEST = np.finfo(np.float64).max
 _cost_of_gap = part(cost_of_gap)
 
 
-class OwnTerms(NamedTuple):
-    """What binds each row by itself, where the rows of a problem differ in it."""
-
-    # max_changes, required: as in `Terms`
-    max_changes: Floats
-    required: Floats
-    obeyed: Flags  # (i, rules), the rules that a row must obey
-
-    def take(self, instances: Array) -> "OwnTerms":
-        """Return what binds some of the rows, given by position."""
-        return OwnTerms(
-            self.max_changes.take(instances, axis=0),
-            self.required.take(instances, axis=0),
-            self.obeyed.take(instances, axis=0),
-        )
-
-
 class Terms(NamedTuple):
     """What is asked of the candidates of some rows, as arrays; make it with :meth:`of`."""
 
@@ -76,11 +59,10 @@ class Terms(NamedTuple):
 
         The ``form`` is a name in ``DISTANCES``.
         """
-        own = np.broadcast_to(weights.reshape(-1, factual.shape[1]), factual.shape)
         tables = distance.levels[form]
         return cls(
             target,
-            np.concatenate((limits.table(factual), own[:, None]), axis=1),
+            _instance_table(factual, limits, weights),
             distance.codec.reach,
             tables.distances,
             tables.places,
@@ -91,10 +73,14 @@ class Terms(NamedTuple):
             np.tile(requirement.line, (len(factual), 1)),
         )
 
-    def take(self, instances: Array) -> "Terms":
+    def take(self, rows: Array) -> "Terms":
         """Return the terms of some of the rows, given by position."""
         own = ("target", "instances", "max_changes", "required")
-        return self._replace(**{name: getattr(self, name).take(instances, axis=0) for name in own})
+        return self._replace(**{name: getattr(self, name).take(rows, axis=0) for name in own})
+
+    def with_limits(self, factual: Floats, limits: Limits, weights: Floats) -> "Terms":
+        """Return the terms of the same rows under other limits."""
+        return self._replace(instances=_instance_table(factual, limits, weights))
 
     def measured(self, realised: Actions) -> tuple[Floats, Floats]:
         """Return the distance ``(i, c)`` of candidates, and how far they are beyond the limits."""
@@ -106,18 +92,25 @@ class Terms(NamedTuple):
         measure_candidates(point, expected, acted_on, held, self, distance, excess)
         return distance, excess
 
-    def scored(self, realised: Actions, chances: Array) -> tuple[Floats, Floats]:
+    def scored(self, realised: Actions, probabilities: Array) -> tuple[Floats, Floats]:
         """Return the losses ``(i, c, 3)`` of candidates, and the violation ``(i, c)``.
 
         The prototype loss is 0.
 
-        Shapes: chances ``(i, c, k)``.
+        Shapes: probabilities ``(i, c, k)``.
         """
         losses = np.zeros((*realised.point.shape[:2], len(Loss)))
-        losses[..., Loss.PREDICTION] = prediction_loss(chances, self.target)
+        losses[..., Loss.PREDICTION] = prediction_loss(probabilities, self.target)
         losses[..., Loss.DISTANCE], violation = self.measured(realised)
-        add_shortfall(np.ascontiguousarray(chances), self.target, self.required, violation)
+        answers = np.ascontiguousarray(probabilities)
+        add_shortfall(answers, self.target, self.required, violation)
         return losses, violation
+
+
+def _instance_table(factual: Floats, limits: Limits, weights: Floats) -> Floats:
+    """Return rows ``(i, f)``, their bounds and weights as kernels read them, ``(i, 8, f)``."""
+    own = np.broadcast_to(weights.reshape(-1, factual.shape[1]), factual.shape)
+    return np.concatenate((limits.table(factual), own[:, None]), axis=1)
 
 
 def most_changes(max_changes: int | None) -> float:
@@ -228,7 +221,7 @@ def obey_limits(
     ``moved`` and ``by_hand (i, c, f)`` say which cells are told to have moved, and are acted on or
     held.
     """
-    obeys, _ = _asked(limits, codec, factual, rows, moved, by_hand, max_changes)
+    obeys, _ = _held_against(limits, codec, factual, rows, moved, by_hand, max_changes)
     return obeys
 
 
@@ -237,11 +230,11 @@ def find_beyond(limits: Limits, codec: Codec, factual: Array, rows: Array, by_ha
 
     So is an action that leads to an avoided level. ``by_hand (i, c, f)`` says what is acted on.
     """
-    _, beyond = _asked(limits, codec, factual, rows, by_hand, by_hand, None)
+    _, beyond = _held_against(limits, codec, factual, rows, by_hand, by_hand, None)
     return np.moveaxis(beyond, 1, 2) > SHOWN_ROUNDING
 
 
-def _asked(
+def _held_against(
     limits: Limits,
     codec: Codec,
     factual: Array,

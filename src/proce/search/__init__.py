@@ -4,32 +4,18 @@ Nothing here knows what a loss or a gene stands for.
 """
 
 from proce.compiled.streams import Purpose, RowStreams
-from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
-from proce.search.nsga2 import (
-    Archive,
-    Problem,
-    SearchCallback,
-    SearchProgress,
-    SearchResult,
-    Stop,
-    nsga2,
-)
+from proce.search.nsga2 import SearchProgress, SearchResult, Stop, nsga2
 from proce.search.settings import NSGA2Settings
-from proce.search.survival import Evaluation, Population
+from proce.search.survival import Evaluation
 
 __all__ = [
-    "Archive",
     "Evaluation",
     "GeneKind",
     "Genome",
     "NSGA2Settings",
-    "Population",
-    "Problem",
     "Purpose",
     "RowStreams",
-    "SearchCallback",
-    "SearchError",
     "SearchProgress",
     "SearchResult",
     "Stop",

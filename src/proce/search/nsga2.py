@@ -237,13 +237,6 @@ class EndedInstances:
         self.stop_codes[rows] = stop.code
         return running.take(np.flatnonzero(~ends))
 
-    def add_all(
-        self, running: RunningInstances, stop: Stop, generation: int, n_evaluations: int
-    ) -> RunningInstances:
-        """Collect all instances that still run; return what is left, which is none."""
-        everyone = np.ones_like(running.instances, dtype=np.bool_)
-        return self.add(running, everyone, stop, generation, n_evaluations)
-
     def result(self, elapsed_seconds: float) -> SearchResult:
         """Return the result of the search."""
         return SearchResult(
@@ -343,10 +336,18 @@ def nsga2(
     running = RunningInstances.start(genome, streams, candidates, archive_by, settings)
     ended = EndedInstances(running, settings.population_size)
     while True:
-        elapsed = time.perf_counter() - started
         is_stopped = False
         if progress is not None:
-            report = _report(running, ended, generation, settings, elapsed)
+            report = SearchProgress(
+                generation,
+                settings.n_generations,
+                time.perf_counter() - started,
+                running.instances,
+                running.population,
+                running.archive,
+                ended.archive.losses,
+                ended.front_size,
+            )
             is_stopped = progress(report) is False
         so_far = generation, n_evaluations
         if generation == 1:
@@ -355,14 +356,17 @@ def nsga2(
         if running.convergence and generation % settings.stop_every == 0:
             converged = running.convergence.check(running.population)
             running = ended.add(running, converged, Stop.CONVERGED, *so_far)
+        stop = None  # what ends all that still run
         if is_stopped:
-            running = ended.add_all(running, Stop.CALLER, *so_far)
+            stop = Stop.CALLER
         elif generation == settings.n_generations:
-            running = ended.add_all(running, Stop.GENERATIONS, *so_far)
+            stop = Stop.GENERATIONS
         elif n_evaluations == max_evaluations:
-            running = ended.add_all(running, Stop.EVALUATIONS, *so_far)
+            stop = Stop.EVALUATIONS
         elif budget_seconds is not None and time.perf_counter() - started >= budget_seconds:
-            running = ended.add_all(running, Stop.OUT_OF_TIME, *so_far)
+            stop = Stop.OUT_OF_TIME
+        if stop is not None:
+            running = ended.add(running, np.ones(len(running.instances), np.bool_), stop, *so_far)
         if not len(running.instances):
             return ended.result(time.perf_counter() - started)
         size = settings.n_offspring
@@ -385,22 +389,3 @@ def _check(genome: Genome, initial: Array, max_evaluations: int | None) -> None:
         )
     if max_evaluations is not None and max_evaluations < 1:
         raise SearchError(f"max_evaluations is {max_evaluations}; expected 1 or more, or None.")
-
-
-def _report(
-    running: RunningInstances,
-    ended: EndedInstances,
-    generation: int,
-    settings: NSGA2Settings,
-    elapsed: float,
-) -> SearchProgress:
-    return SearchProgress(
-        generation,
-        settings.n_generations,
-        elapsed,
-        running.instances,
-        running.population,
-        running.archive,
-        ended.archive.losses,
-        ended.front_size,
-    )

@@ -14,7 +14,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from proce import NotFittedError, ProCE, RuleError, SearchError, SearchSettings
-from proce.methods import Method
 
 from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people
 
@@ -177,22 +176,8 @@ def test_fitting_again_forgets_what_was_fitted(model: Any) -> None:
     assert explainer.explain(NUMBERS.head(1)).provenance.training_hash != first
 
 
-def test_it_is_a_method(model: Any) -> None:
-    assert isinstance(ProCE(model), Method)
-
-
 class TestLeftAlone:
     """The caller's frame and model are as they were."""
-
-    def test_the_frames(self) -> None:
-        training, rows = people(), people(n=5, seed=1)
-        kept = training.copy(deep=True), rows.copy(deep=True)
-        result = ProCE(bank, schema=SCHEMA, settings=TINY).fit(training).explain(rows)
-        returned = result.counterfactuals()
-        assert len(returned)
-        returned.loc[:, "savings"] = -1
-        pd.testing.assert_frame_equal(training, kept[0])
-        pd.testing.assert_frame_equal(rows, kept[1])
 
     def test_a_frame_that_is_changed_later_changes_no_result(self) -> None:
         rows = people(n=5, seed=1)
@@ -215,11 +200,6 @@ class TestLeftAlone:
         pd.testing.assert_frame_equal(rows, kept)
         assert len(result.to_frame())
         pd.testing.assert_frame_equal(result.to_frame(), careful.to_frame())
-
-    def test_the_model(self, model: Any) -> None:
-        before = pickle.dumps(model)
-        ProCE(model, settings=TINY).fit(NUMBERS).explain(NUMBERS.head(3))
-        assert pickle.dumps(model) == before
 
 
 class TestProvenance:

@@ -84,12 +84,6 @@ class TestBudget:
         pd.testing.assert_frame_equal(with_budget.to_frame(), banker.explain(one()).to_frame())
         assert with_budget[0].notes == ()
 
-    def test_evaluations_can_be_bounded_too(self, banker: ProCE) -> None:
-        result = banker.explain(refused(people(), 3), max_evaluations=100)
-        assert result.provenance.evaluations <= 2 * 3 * 100
-        assert len(result.counterfactuals())
-        assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
-
 
 class TestFailingModel:
     """The error names the generation, 0 for the scan before it, and the row; nothing hangs."""

@@ -85,18 +85,6 @@ def test_categorical_columns_only() -> None:
     assert (counts_the_a(result.counterfactuals()).argmax(1) == target).all()
 
 
-def test_continuous_columns_only() -> None:
-    draw = np.random.default_rng(0)
-    frame = pd.DataFrame(draw.normal(size=(200, 4)), columns=list("abcd")).astype(np.float32)
-    model = LogisticRegression().fit(frame, frame["a"] + frame["b"] > 0)
-    result = ProCE(model, settings=SETTINGS).fit(frame).explain(frame.head(4))
-    after = result.counterfactuals()
-    assert (result.outcomes()["outcome"] == "found").all()
-    assert (after.dtypes == np.float32).all()
-    target = np.repeat(result.outcomes()["target"], [len(item) for item in result])
-    assert (model.predict(after) == target.to_numpy()).all()
-
-
 class TestMissingCells:
     """A missing cell stays missing, and the result says so."""
 
@@ -242,26 +230,6 @@ class TestModels:
 
 class TestLibraries:
     """A frame comes back in the library that it came in."""
-
-    def test_polars_in_polars_out(self) -> None:
-        polars = pytest.importorskip("polars")
-        training = polars.from_pandas(people())
-
-        def ask(frame: Any) -> Any:
-            assert isinstance(frame, polars.DataFrame)
-            return bank(frame.to_pandas())
-
-        explainer = ProCE(ask, schema=SCHEMA, settings=SETTINGS).fit(training)
-        rows = polars.from_pandas(refused(people(), 4))
-        result = explainer.explain(rows)
-        frame = result.to_frame()
-        assert isinstance(frame, polars.DataFrame)
-        assert frame.columns == ["row", "rank", *rows.columns]
-        assert result.counterfactuals().schema == rows.schema
-        assert isinstance(result.outcomes(), polars.DataFrame)
-        assert isinstance(result.changes(), polars.DataFrame)
-        assert len(frame) > 0
-        assert (ask(result.counterfactuals())[:, 1] > 0.5).all()
 
     def test_the_answer_is_the_same_in_every_library(self, banker: ProCE) -> None:
         polars = pytest.importorskip("polars")

@@ -77,17 +77,6 @@ def test_fixed_and_indirect_features_are_not_acted_on(result: Any, mode: str) ->
     assert len(consequences) > 0 or mode in ("paper", "off")
 
 
-def test_columns_dtypes_and_labels_are_those_of_the_frame(
-    result: Any, rejected: pd.DataFrame
-) -> None:
-    frame = result.counterfactuals()
-    assert len(frame)
-    assert list(frame.columns) == list(rejected.columns)
-    assert frame.dtypes.tolist() == rejected.dtypes.tolist()
-    rows = result.to_frame()["row"]
-    assert list(frame.index) == [rejected.index[row] for row in rows]
-
-
 def test_what_is_not_listed_as_a_change_is_as_it_came_in(
     result: Any, rejected: pd.DataFrame
 ) -> None:

@@ -66,3 +66,24 @@ def test_the_bar_ends_with_the_work(banker: ProCE, monkeypatch: pytest.MonkeyPat
 def test_the_library_prints_nothing(banker: ProCE, capfd: pytest.CaptureFixture[str]) -> None:
     banker.explain(one())
     assert capfd.readouterr() == ("", "")
+
+
+def test_nothing_is_drawn_into_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    draw = progress_bar()
+    for done in range(1, 4):
+        draw(Progress("explain", done, 3))
+    draw.close()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == ""
+
+
+def test_a_terminal_is_drawn_to_on_stderr(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which Rich takes for a terminal
+    draw = progress_bar()
+    draw(Progress("explain", 3, 3))
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "explain" in shown.err

@@ -117,13 +117,6 @@ def test_with_missing_cells() -> None:
     check_independence(explainer, frame.head(8), 1)
 
 
-def test_twice_the_same_call(lender: Lender, rejected: pd.DataFrame) -> None:
-    first, second = (answers(lender("hard"), rejected.head(4)) for _ in range(2))
-    assert sum(map(len, first)) > 0
-    for one_answer, other in zip(first, second, strict=True):
-        assert_same_answer(one_answer, other)
-
-
 def test_twice_the_same_fit() -> None:
     explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, seed=11)
     rows = refused(people(), 4)

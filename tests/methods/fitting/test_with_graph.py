@@ -129,7 +129,7 @@ def test_what_does_not_depend_on_it_is_shared_and_the_first_explainer_stays(
     before = explained(known, rejected.head(1)).to_frame()
     parts = known.fitted_
     for other in (known.with_graph(None), known.with_rules(RULES)):
-        for name in ("codec", "classifier", "autoencoder", "index", "rows", "looks", "distance"):
+        for name in ("codec", "classifier", "autoencoder", "index", "rows", "looks", "facts"):
             assert getattr(other.fitted_, name) is getattr(parts, name)
     assert known.fitted_ is parts
     assert known.graph is loan.graph

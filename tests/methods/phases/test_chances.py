@@ -13,7 +13,8 @@ from proce.arrays import Array
 from proce.explanation import done_by_hand
 from proce.explanation.record.counterfactuals import SURE
 from proce.methods.phases.choosing import as_sure, is_better
-from proce.objective.doubt import missing_chance, missing_chances
+
+from ..conftest import posed
 
 
 def flags(values: Any) -> list[bool]:
@@ -52,14 +53,10 @@ def test_of_two_pieces_of_advice_at_the_edge_of_equally_sure_one_is_better() -> 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A doubt under which candidates have given chances."""
+    """Possible worlds in which candidates work with given chances."""
 
     chances: tuple[float, ...]
-    least: float
-
-    @property
-    def few(self) -> "Fixed":
-        return self
+    min_chance: float
 
     def odds(self, problem: Any, realised: Any) -> Array:
         return np.array(self.chances)[realised.point[:, 0, 0].astype(np.int64)][None, :, None]
@@ -68,21 +65,18 @@ class Fixed:
         return odds[0]
 
 
-def test_advice_lacks_what_it_lacks_in_the_face_of_every_doubt() -> None:
+def test_advice_lacks_what_it_lacks_to_every_uncertainty_set() -> None:
     explainer, _ = refused()
-    problem = explainer_problem(explainer)
-    doubts = (Fixed((0.99, 0.90, 0.90, 0.49), 0.98), Fixed((0.99, 0.99, 0.80, 0.99), 0.95))
-    problem = replace(problem, doubts=doubts)
+    problem = posed(explainer, noisy_world().head(1), target=1)
+    uncertainty = (Fixed((0.99, 0.90, 0.90, 0.49), 0.98), Fixed((0.99, 0.99, 0.80, 0.99), 0.95))
+    problem = replace(problem, uncertainty=uncertainty)
     numbered = np.arange(4.0).reshape(1, 4, 1).repeat(2, axis=2)
-    unchanged = problem.realise(problem.query.factual[:, None].repeat(4, axis=1))
+    unchanged = problem.realise(problem.batch.factual[:, None].repeat(4, axis=1))
     realised = replace(unchanged, point=numbered)
     asked = np.array([[True, True, True, True]])
-    missing = missing_chances(problem, realised, asked)[0].tolist()
-    assert missing == pytest.approx([0.0, 0.08, 0.23, np.inf])
-    assert np.isinf(missing_chances(problem, realised, ~asked)).all()
-    numbers, is_advice = missing_chance(problem, realised, doubts, asked)
-    assert numbers[0].tolist() == pytest.approx([0.0, 0.08, 0.23, 0.49])
-    assert is_advice.tolist() == [[True, True, True, False]]
+    gap = problem.robustness_gap(realised, asked)[0].tolist()
+    assert gap == pytest.approx([0.0, 0.08, 0.23, np.inf])
+    assert np.isinf(problem.robustness_gap(realised, ~asked)).all()
 
 
 def noisy_world(n: int = 300, seed: int = 0) -> pd.DataFrame:
@@ -103,14 +97,6 @@ def refused() -> tuple[ProCE, pd.DataFrame]:
     explainer = ProCE(judge, schema, [("effort", "score")], settings=settings).fit(frame)
     rows = frame[(judge(frame)[:, 1] < 0.5) & (frame["score"] > 0.6)].head(12)
     return explainer, rows
-
-
-def explainer_problem(explainer: ProCE) -> Any:
-    from proce.methods.calls.options import Options
-    from proce.methods.pipeline import ProceCall
-
-    call = ProceCall(explainer.fitted_, Options(target=1, n=1), noisy_world().head(1))
-    return call.spec.problem(call.query(np.array([0])))
 
 
 def test_what_is_shown_says_how_likely_it_works_and_is_never_less_likely_than_not() -> None:
@@ -146,7 +132,7 @@ def test_confidence_does_not_depend_on_the_batch() -> None:
             assert np.array_equal(alone.confidence, together[row].confidence)
 
 
-def test_without_equations_there_is_nothing_to_doubt() -> None:
+def test_without_equations_there_is_nothing_uncertain() -> None:
     frame = noisy_world()
     explainer = ProCE(judge, settings=SearchSettings(autoencoder=QUICK)).fit(frame)
     result = explainer.explain(frame[judge(frame)[:, 1] < 0.5].head(2), target=1, n=1)

@@ -44,7 +44,7 @@ def slowly_within_limits(
     limits, codec, allowed = problem.limits, problem.codec, np.ones(len(rows), np.bool_)
     missing, beyond = codec.missing(rows), np.zeros(len(rows))
     for n, f in np.ndindex(rows.shape):
-        i, value, before = owner[n], rows[n, f], problem.query.factual[owner[n], f]
+        i, value, before = owner[n], rows[n, f], problem.batch.factual[owner[n], f]
         acts = changes[n, f] in (Change.ACTION, Change.HOLD)
         is_same = value == before or missing[n, f]
         says_so = changes[n, f] != Change.NONE if not is_same else changes[n, f] != Change.ACTION
@@ -70,7 +70,7 @@ def test_what_passes_and_is_shown_agrees_with_a_loop_and_a_frame(
     frame = people(N_ROWS, seed=5).astype({"savings": dtype})
     options = Options(max_changes=max_changes, rules=RULES, ranges={"debt": (0, 80)})
     call = ProceCall(banker.fitted_, options, frame)
-    problem = call.spec.problem(call.query(np.arange(N_ROWS)))
+    problem = call.spec.problem(call.batch(np.arange(N_ROWS)))
     avoiding = problem.codec.schema.edit("school", avoid=["basic"])
     problem = replace(problem, codec=replace(problem.codec, schema=avoiding))
     assert problem.codec.avoided.any()
@@ -92,7 +92,7 @@ def test_what_passes_and_is_shown_agrees_with_a_loop_and_a_frame(
         within & found.shown.is_near & (found.probabilities >= 0.5 + problem.requirement.margin)
     )
     for rule, _ in problem.rules:
-        passed &= rule.violation(problem.query.factual[owner], found.shown.rows, {}) <= 0
+        passed &= rule.violation(problem.batch.factual[owner], found.shown.rows, {}) <= 0
     assert np.array_equal(found.passed, passed)
     assert 0 < passed.sum() < N_CANDIDATES
     assert not found.shown.is_near.all()

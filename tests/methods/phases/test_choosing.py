@@ -7,8 +7,79 @@ import pytest
 
 from proce.arrays import Array
 from proce.losses import Loss
-from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts, near_limit
+from proce.methods.phases.choosing import Criteria, Pool, choose, find_fronts, near_limit
 from proce.methods.phases.shortlist import most_typical
+
+
+def numbers(rows) -> Array:
+    return np.array(rows, dtype=np.float64).reshape(-1, 3)
+
+
+def flags(rows) -> Array:
+    return np.array(rows, dtype=np.bool_)
+
+
+def ranked(losses, acted_on, pick, n, firm=None, within=2.0) -> list[int]:
+    """The order of one row's candidates, all of which can be shown.
+
+    None of them is sure to work; those that are not firm are less sure than the others.
+    """
+    count, n_features = acted_on.shape
+    rows = np.repeat(np.arange(float(count))[:, None], n_features, axis=1)  # all of them differ
+    gap = np.full(count, 0.1) if firm is None else np.where(firm, 0.1, 0.2)
+    pool = Pool(rows[None], acted_on[None], losses[None], gap[None])
+    criteria = Criteria(within, np.ones(n_features), is_sparse=False)
+    return [position for position in choose(pool, pick, n, criteria)[0].tolist() if position >= 0]
+
+
+# Prediction, prototype and distance of five rows, and which of three features they act on.
+LOSSES = numbers([[0.6, 0.3, 1.2], [0.1, 0.9, 1.1], [0.7, 1.0, 1.0], [0.9, 0.1, 1.3], [0, 0.5, 2]])
+ACTED_ON = flags([[1, 0, 0], [1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("pick", "position"),
+    [
+        ("closest", 2),  # the lowest distance
+        ("typical", 3),  # the lowest prototype loss within twice the lowest distance
+        ("balanced", 0),  # (0.67, 0.22, 0.2) from the best of each is nearer than any other
+        ("first", 0),
+    ],
+)
+def test_the_recommended_row_comes_first(pick, position):
+    assert ranked(LOSSES, ACTED_ON, pick, 1) == [position]
+    assert ranked(LOSSES, ACTED_ON, pick, 5)[0] == position
+
+
+def test_a_typical_row_may_be_twice_as_far_as_the_closest_or_as_far_as_is_said():
+    losses = numbers([[0, 0.9, 1.0], [0, 0.1, 2.0], [0, 0.0, 2.01]])
+    assert ranked(losses, flags([[1]] * 3), "typical", 1) == [1]
+    assert ranked(losses, flags([[1]] * 3), "typical", 1, within=4.0) == [2]
+
+
+def test_what_acts_on_other_features_comes_before_more_of_the_same():
+    losses = numbers([[0.5, 0.5, 1.0], [0.5, 0.5, 1.1], [0.5, 0.5, 1.2]])
+    acted_on = flags([[1, 0, 0], [1, 0, 0], [0, 1, 0]])
+    losses = np.concatenate([losses, numbers([[0.5, 0.5, 3.0]])])  # far away, and the same features
+    acted_on = np.concatenate([acted_on, flags([[1, 0, 0]])])
+    assert ranked(losses, acted_on, "closest", 4) == [0, 2, 1, 3]
+
+
+def test_a_row_that_differs_but_costs_too_much_waits():
+    losses = numbers([[0.5, 0.5, 1.0], [0.4, 0.4, 1.1], [0.5, 0.5, 9.0]])
+    acted_on = flags([[1, 0], [1, 0], [1, 1]])
+    assert ranked(losses, acted_on, "closest", 3) == [0, 1, 2]
+
+
+def test_firm_rows_come_before_all_others():
+    firm = flags([0, 1, 0, 0, 1])
+    order = ranked(LOSSES, ACTED_ON, "closest", 5, firm)
+    assert order[:2] == [1, 4]  # 1 is the closest of the firm ones
+    assert order[2] == 2  # and 2 of the others
+
+
+def test_the_first_of_the_search_stays_first_firm_or_not():
+    assert ranked(LOSSES, ACTED_ON, "first", 2, flags([0, 1, 1, 1, 1]))[0] == 0
 
 
 def shown(by_hand, losses, missing, *, ends=None, **options) -> list[int]:
@@ -24,8 +95,8 @@ def shown(by_hand, losses, missing, *, ends=None, **options) -> list[int]:
     if losses.shape[1] == 2:
         losses = np.insert(losses, Loss.PROTOTYPE, 0.0, axis=1)
     parts = np.array(ends, dtype=np.float64), by_hand, losses, np.array(missing, dtype=np.float64)
-    choice = Choice("closest", 10, 10.0, np.ones(n_features), **options)
-    order = choose(Pool(*(part[None] for part in parts)), choice)[0]
+    criteria = Criteria(10.0, np.ones(n_features), **options)
+    order = choose(Pool(*(part[None] for part in parts)), "closest", 10, criteria)[0]
     return sorted(order[order >= 0].tolist())
 
 
@@ -129,26 +200,28 @@ def test_many_rows_at_once_are_chosen_as_each_by_itself(pick, n) -> None:
             (False, False, False),
             (False, False, True),
         ):
-            choice = Choice(pick, n, 2.0, reach, is_sparse, is_typical, only_firm)
-            order = choose(pool, choice).tolist()
+            criteria = Criteria(2.0, reach, is_sparse, is_typical, only_firm)
+            order = choose(pool, pick, n, criteria).tolist()
             told = [[position for position in own if position >= 0] for own in order]
-            assert told == [slowly_chosen(pool, row, choice) for row in range(len(order))]
+            assert told == [
+                slowly_chosen(pool, row, pick, n, criteria) for row in range(len(order))
+            ]
 
 
 def test_a_row_without_candidates_has_nothing_to_show() -> None:
     pool = drawn_pool(0, n_rows=3)
-    nothing = Pool(pool.rows, pool.by_hand, pool.losses, np.full_like(pool.missing, np.inf))
-    assert (choose(nothing, Choice("closest", 4, 2.0, np.ones(4))) == -1).all()
+    nothing = Pool(pool.rows, pool.by_hand, pool.losses, np.full_like(pool.robustness_gap, np.inf))
+    assert (choose(nothing, "closest", 4, Criteria(2.0, np.ones(4))) == -1).all()
     none = Pool(*(column[:0] for column in pool))
-    assert choose(none, Choice("closest", 4, 2.0, np.ones(4))).shape == (0, 4)
+    assert choose(none, "closest", 4, Criteria(2.0, np.ones(4))).shape == (0, 4)
 
 
 def test_a_front_holds_what_no_other_dominates_once() -> None:
     for seed in range(6):
         pool = drawn_pool(seed)
-        flags = find_fronts(pool.rows, pool.losses, np.isfinite(pool.missing))
+        flags = find_fronts(pool.rows, pool.losses, np.isfinite(pool.robustness_gap))
         for row in range(len(flags)):
-            feasible = slowly_distinct(pool.rows[row], np.isfinite(pool.missing[row]))
+            feasible = slowly_distinct(pool.rows[row], np.isfinite(pool.robustness_gap[row]))
             losses = pool.losses[row, feasible]
             no_worse = (losses[:, None] <= losses[None]).all(-1)  # than each of the others
             better = (losses[:, None] < losses[None]).any(-1)
@@ -156,29 +229,32 @@ def test_a_front_holds_what_no_other_dominates_once() -> None:
             assert np.flatnonzero(flags[row]).tolist() == best.tolist()
 
 
-def slowly_chosen(pool: Pool, row: int, choice: Choice) -> list[int]:
+def slowly_chosen(pool: Pool, row: int, pick: str, n: int, criteria: Criteria) -> list[int]:
     """The candidates of one row to show, one step after the other."""
-    losses, by_hand, missing = pool.losses[row], pool.by_hand[row], pool.missing[row]
+    losses, by_hand, missing = pool.losses[row], pool.by_hand[row], pool.robustness_gap[row]
     good = slowly_distinct(pool.rows[row], np.isfinite(missing))
-    if choice.is_sparse:
+    if criteria.is_sparse:
         compared, preferred = [Loss.PREDICTION, Loss.DISTANCE], Loss.DISTANCE
-        if choice.is_typical:
+        if criteria.is_typical:
             closest = [losses[at, 2] for at in slowly_surest(missing, good)]
-            limit = choice.within * min(closest, default=np.inf) + 1e-12
+            limit = criteria.within * min(closest, default=np.inf) + 1e-12
             good = good[losses[good, Loss.DISTANCE] <= limit]
             compared, preferred = list(Loss), Loss.PROTOTYPE
         good = good[~slowly_needless(losses[good][:, compared], by_hand[good], missing[good])]
-        size = pool.rows[row, good] / choice.reach
+        size = pool.rows[row, good] / criteria.reach
         good = good[~slowly_alike(size, by_hand[good], losses[good, preferred], missing[good])]
     same = (by_hand[good][None] == by_hand[good][:, None]).all(-1)
     good = good[~(same & (missing[good][None] <= 0) & (missing[good][:, None] > 0)).any(1)]
     firm = slowly_surest(missing, good)
-    shaky = [] if choice.only_firm else [at for at in good.tolist() if at not in firm]
-    groups = [firm, shaky] if choice.pick != "first" else [sorted(firm + shaky)]
+    shaky = [] if criteria.only_firm else [at for at in good.tolist() if at not in firm]
+    groups = [firm, shaky] if pick != "first" else [sorted(firm + shaky)]
     order = []
     for group in groups:
-        order += [group[at] for at in slowly_ranked(losses[group], by_hand[group], choice)]
-    return order[: choice.n]
+        order += [
+            group[at]
+            for at in slowly_ranked(losses[group], by_hand[group], pick, n, criteria.within)
+        ]
+    return order[:n]
 
 
 def slowly_distinct(rows: Array, feasible: Array) -> Array:
@@ -213,22 +289,22 @@ def slowly_alike(size: Array, by_hand: Array, cost: Array, missing: Array) -> Ar
     return (same & (apart <= 0.05).all(-1) & better & as_sure).any(1)
 
 
-def slowly_ranked(losses: Array, by_hand: Array, choice: Choice) -> list[int]:
+def slowly_ranked(losses: Array, by_hand: Array, pick: str, n: int, within: float) -> list[int]:
     """The order of one group of candidates, chosen one by one."""
     if not len(losses):
         return []
     low, high = losses.min(0), losses.max(0)
     scaled = (losses - low) / np.maximum(high - low, 1e-12)
-    near = losses[:, Loss.DISTANCE] <= choice.within * losses[:, Loss.DISTANCE].min() + 1e-12
+    near = losses[:, Loss.DISTANCE] <= within * losses[:, Loss.DISTANCE].min() + 1e-12
     keys = {
         "first": np.arange(len(losses)),
         "closest": losses[:, Loss.DISTANCE],
         "balanced": np.square(scaled).sum(-1),
         "typical": np.where(near, losses[:, Loss.PROTOTYPE], np.inf),
     }
-    chosen = [int(keys[choice.pick].argmin())]
+    chosen = [int(keys[pick].argmin())]
     difference = np.full(len(losses), np.inf)
-    while len(chosen) < min(choice.n, len(losses)):
+    while len(chosen) < min(n, len(losses)):
         last = chosen[-1]
         shared = (by_hand & by_hand[last]).sum(-1)
         actions_differ = 1 - shared / np.maximum((by_hand | by_hand[last]).sum(-1), 1)

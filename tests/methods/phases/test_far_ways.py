@@ -39,6 +39,6 @@ def test_only_the_first_search_starts_near_the_row() -> None:
     assert SearchSettings().start == "mixed"
     assert FIRST.start("mixed") == "mixed"
     assert Attempt(1, with_margin=False).start("mixed") == "anywhere"
-    assert FIRST.for_surer().start("mixed") == "anywhere"
+    assert FIRST.for_robustness().start("mixed") == "anywhere"
     assert SearchSettings.paper().start == "gaussian"
     assert Attempt(1, with_margin=False).start("gaussian") == "gaussian"

@@ -17,17 +17,17 @@ FREEDOM = (["income"], ["income", "job"], ["income", "job", "education", "housin
 
 
 @pytest.fixture(scope="module")
-def doubting(loan: Dataset, trees: Any) -> ProCE:
-    """An explainer that has learned its equations, and doubts them."""
+def uncertain(loan: Dataset, trees: Any) -> ProCE:
+    """An explainer that has learned its equations, and refits them."""
     settings = replace(SETTINGS, n_refits=12)
     schema, graph = loan.recourse_schema, loan.graph
     return ProCE(trees, schema, graph, settings=settings).fit(loan.frame)
 
 
 @pytest.fixture(scope="module")
-def answers(doubting: ProCE, rejected: Any) -> list[Any]:
+def answers(uncertain: ProCE, rejected: Any) -> list[Any]:
     """The answers to the same rows with more and more that may vary."""
-    return [doubting.explain(rejected, vary=vary, n=1).rows for vary in FREEDOM]
+    return [uncertain.explain(rejected, vary=vary, n=1).rows for vary in FREEDOM]
 
 
 def best_sure(rows: Any) -> Array:

@@ -28,7 +28,6 @@ from proce.losses import Loss
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.phases.plan import CallSpec
 from proce.methods.what_if import what_if
-from proce.objective.doubt import missing_chances
 
 from ...worlds import (
     QUICK,
@@ -70,7 +69,7 @@ def count_needless(
     fitted = explainer._fitted()
     codec, n_needless, n_actions = fitted.codec, 0, 0
     plain = WithoutConsequences(explainer)
-    terms = CallSpec.read(fitted, result_options(**options))
+    spec = CallSpec.read(fitted, result_options(**options))
     for index, way, done in advice(result):
         row, item = rows.iloc[[index]], result[index]
         factual = codec.encode(row)
@@ -86,8 +85,8 @@ def count_needless(
             shown = codec.encode(told.frame)
             by_hand = np.array([[[each in rest for each in codec.schema.names]]])
             nothing, ends = np.zeros_like(by_hand), shown[:, None]
-            query = terms.query(factual, np.array([target]), codec.to_raw(factual))
-            problem = replace(terms.problem(query), doubts=terms.doubts)
+            batch = spec.batch(factual, np.array([target]), codec.to_raw(factual))
+            problem = spec.problem(batch).with_uncertainty(spec.uncertainty)
             tried = Actions(ends, by_hand, nothing, nothing, ends, nothing)
             _, excess = problem.terms.measured(tried)
             holds = reached and not told.broken and excess.item() <= 1e-6
@@ -96,8 +95,8 @@ def count_needless(
                 distance = problem.final_distance(shorter).item()
                 holds = distance <= item.losses[way, Loss.DISTANCE]
             if holds and item.confidence is not None:
-                missing = missing_chances(problem, shorter, np.ones((1, 1), np.bool_)).item()
-                holds = missing <= max(0.0, SURE - float(item.confidence[way]))
+                gap = problem.robustness_gap(shorter, np.ones((1, 1), np.bool_)).item()
+                holds = gap <= max(0.0, SURE - float(item.confidence[way]))
             n_needless += holds and not less_typical(fitted, result, index, way, shown)
     return n_needless, n_actions
 

@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 
 from proce import ProCE, SearchSettings, load_dataset
-from proce.methods.calls.options import Options
-from proce.methods.pipeline import ProceCall
 from proce.objective import CounterfactualProblem
 
 from ...worlds import people, refused, score
+from ..conftest import posed
 
 OPTIMUM = Path(__file__).parents[3] / "benchmarks" / "optimum.py"
 
@@ -42,7 +41,7 @@ def without_margin(explainer: ProCE) -> ProCE:
 
 def by_trying_all(problem: CounterfactualProblem) -> float:
     """The least distance of all rows of the bank's grid: savings, debt and school."""
-    own = problem.query.factual
+    own = problem.batch.factual
     savings, debt, school = (
         problem.codec.schema.position(n) for n in ("savings", "debt", "school")
     )
@@ -64,9 +63,8 @@ def by_trying_all(problem: CounterfactualProblem) -> float:
 
 def test_the_programme_finds_what_trying_all_rows_finds(banker: ProCE) -> None:
     optimum, rows = benchmark().optimum, refused(people(), 4)
-    call = ProceCall(without_margin(banker).fitted_, Options(target=1, n=1), rows)
     for line in range(len(rows)):
-        problem = call.spec.problem(call.query(np.array([line])))
+        problem = posed(without_margin(banker), rows.iloc[[line]], target=1)
         best = optimum(problem, rows.iloc[[line]], log_odds)
         assert best == pytest.approx(by_trying_all(problem), abs=1e-6)
 

@@ -7,25 +7,19 @@ import pandas as pd
 import pytest
 
 from proce import ProCE
-from proce.methods.calls.options import Options
 from proce.methods.phases.candidates import CandidateBatch, evaluate
 from proce.methods.phases.polish import polish
-from proce.methods.pipeline import ProceCall
 from proce.objective import CounterfactualProblem
 
 from ...worlds import one
+from ..conftest import neighbours, posed
 
 Lender = Callable[[str], ProCE]
 
 
-def posed(explainer: ProCE, rows: pd.DataFrame) -> CounterfactualProblem:
-    call = ProceCall(explainer.fitted_, Options(), rows)
-    return call.spec.problem(call.query(np.arange(len(call))))
-
-
 def acting(explainer: ProCE, problem: CounterfactualProblem, **values: int) -> CandidateBatch:
     """Return the candidate in which a person does this."""
-    codec, rows = explainer.fitted_.codec, problem.query.factual.copy()[:, None]
+    codec, rows = explainer.fitted_.codec, problem.batch.factual.copy()[:, None]
     by_hand = np.zeros_like(rows, dtype=np.bool_)
     for name, value in values.items():
         position = codec.schema.position(name)
@@ -60,11 +54,7 @@ def test_what_is_polished_is_no_farther_and_does_not_depend_on_its_batch(
     lender: Lender, rejected: pd.DataFrame, mode: str
 ) -> None:
     explainer = lender(mode)
-    problem = posed(explainer, rejected)
-    near = np.stack([positions[:8] for positions in problem.query.neighbours])
-    candidates = explainer.fitted_.rows[near]
-    by_hand = np.broadcast_to(problem.limits.movable[:, None], candidates.shape)
-    tried = evaluate(problem, candidates, by_hand)
+    problem, tried = neighbours(explainer, rejected)
     polished, good = polish(problem, tried), tried.is_feasible
     assert good.sum() > 10
     assert polished.is_feasible[good].all()

@@ -7,25 +7,12 @@ import pandas as pd
 import pytest
 
 from proce import ProCE
-from proce.methods.calls.options import Options
-from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate
+from proce.methods.phases.candidates import concatenate, evaluate
 from proce.methods.phases.prune import prune
-from proce.methods.pipeline import ProceCall
-from proce.objective import CounterfactualProblem
+
+from ..conftest import neighbours
 
 Lender = Callable[[str], ProCE]
-
-
-def neighbours(
-    explainer: ProCE, rows: pd.DataFrame
-) -> tuple[CounterfactualProblem, CandidateBatch]:
-    """Return the problem of rows, and as candidates training rows of their prototypes."""
-    call = ProceCall(explainer.fitted_, Options(), rows)
-    problem = call.spec.problem(call.query(np.arange(len(call))))
-    near = np.stack([positions[:8] for positions in problem.query.neighbours])
-    candidates = explainer.fitted_.rows[near]
-    by_hand = np.broadcast_to(problem.limits.movable[:, None], candidates.shape)
-    return problem, evaluate(problem, candidates, by_hand)
 
 
 @pytest.mark.parametrize("mode", ["soft", "hard", "off"])
@@ -47,7 +34,7 @@ def test_in_soft_a_hold_that_keeps_the_row_near_is_not_taken_back(
 ) -> None:
     problem, tried = neighbours(lender("soft"), rejected)
     acting = prune(problem, tried)
-    rows = np.where(acting.by_hand, acting.rows, problem.query.factual[:, None])
+    rows = np.where(acting.by_hand, acting.rows, problem.batch.factual[:, None])
     holding = evaluate(problem, rows, np.broadcast_to(problem.limits.movable[:, None], rows.shape))
     pruned, good = prune(problem, holding), holding.is_feasible
     assert good.sum() > 10

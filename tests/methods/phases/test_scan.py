@@ -1,5 +1,6 @@
 """Candidates of few actions that the search begins with."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from proce import ProCE
 from proce.methods.calls.options import Options
+from proce.methods.phases.candidates import CandidateBatch
 from proce.methods.phases.plan import CallSpec
-from proce.methods.phases.scan import scan, scanned_alike
+from proce.methods.phases.scan import first_of_each_set, scan, scanned_alike
 from proce.objective import CounterfactualProblem
 from proce.schema import Continuous, Schema
 
@@ -32,8 +34,8 @@ def posed(n_features: int, n_rows: int = 24) -> CounterfactualProblem:
     schema = Schema([Continuous(name, (0, 1)) for name in names])
     fitted = ProCE(model, schema, settings=TINY).fit(frame).fitted_
     rows, raw = fitted.rows[:n_rows], fitted.codec.to_raw(fitted.rows[:n_rows])
-    terms = CallSpec.read(fitted, Options(target=1), ())
-    return terms.problem(terms.query(rows, np.ones(n_rows, dtype=np.int64), raw))
+    spec = CallSpec.read(fitted, Options(target=1), ())
+    return spec.problem(spec.batch(rows, np.ones(n_rows, dtype=np.int64), raw))
 
 
 @pytest.mark.parametrize("n_features", [3, 6, 16])
@@ -57,3 +59,25 @@ def test_rows_are_scanned_together_that_have_as_many_groups() -> None:
     assert len(parts) > 1
     n_groups = [len(scan(problem.take(part))) for part in parts]
     assert n_groups == sorted(set(n_groups))
+
+
+SETS = np.array([[1, 0], [1, 0], [0, 1], [1, 1]], np.bool_)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ([0.1, 0.2, 0.3, 0.4], [0, 2, 3]),  # the second does what the first does
+        ([0.2, 0.1, 0.3, 0.4], [1, 2, 3]),
+        ([0.4, 0.3, 0.2, 0.1], [3, 2, 1]),
+        ([0.1, 0.1, 0.1, 0.1], [0, 2, 3]),  # of equal ones the earlier
+        ([0.3, math.inf, 0.2, math.inf], [2, 0, 2]),  # two sets are left, then the first again
+        ([math.inf, math.inf, 0.5, 0.2], [3, 2, 3]),
+    ],
+)
+def test_the_lowest_keys_are_taken_and_no_set_of_actions_twice(
+    keys: list[float], expected: list[int]
+) -> None:
+    none = np.zeros((1, 4))
+    tried = CandidateBatch(none, SETS[None], none, none, none, none)
+    assert first_of_each_set(tried, np.array([keys]), 3)[0].tolist() == expected

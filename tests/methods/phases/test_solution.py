@@ -18,8 +18,8 @@ ACTIONS = np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0], [2, 3, 1]], dtype=np.int8)
 def solution() -> Solution:
     losses = np.zeros((4, len(Loss)))
     losses[:, Loss.DISTANCE] = np.array([0.1, 0.2, 0.3, 0.4])
-    missing = np.array([0.0, 0.5, 0.0, 0.25])
-    shortlist = SimpleNamespace(owner=OWNER, changes=ACTIONS, losses=losses, missing=missing)
+    gap = np.array([0.0, 0.5, 0.0, 0.25])
+    shortlist = SimpleNamespace(owner=OWNER, changes=ACTIONS, losses=losses, robustness_gap=gap)
     return Solution(
         shortlist,  # type: ignore[arg-type]
         SimpleNamespace(passed=PASSED),  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def test_the_first_candidate_that_passed_is_recommended() -> None:
     assert found.is_solved.tolist() == [True, True, False]
     assert found.n_actions.tolist() == [1, 2, 0]
     assert found.distance.tolist() == pytest.approx([0.2, 0.4, np.inf])
-    assert found.missing.tolist() == [0.5, 0.25, np.inf]
+    assert found.robustness_gap.tolist() == [0.5, 0.25, np.inf]
 
 
 def test_as_many_are_shown_as_are_asked_for_and_failures_before_them_are_counted() -> None:

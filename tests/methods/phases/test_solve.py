@@ -46,7 +46,7 @@ def passes(
 
 def check(call: ProceCall, rows: Array, kinds: Array) -> bool:
     """Whether a candidate of the only row of a call passes the last check."""
-    problem = call.spec.problem(call.query(np.arange(len(call))))
+    problem = call.spec.problem(call.batch(np.arange(len(call))))
     first = np.array([0])
     frame = FrameRows(first, call.raw, call.layout)
     return bool(check_candidates(problem, frame, first, rows, kinds).passed[0])

@@ -6,7 +6,7 @@ import pytest
 from proce.arrays import Array
 from proce.methods.phases import prune
 from proce.methods.phases.candidates import CandidateBatch, adopt_closer
-from proce.methods.phases.polish import draw_in
+from proce.methods.phases.polish import write_scaled_changes
 from proce.methods.phases.scan import move_beside
 
 N, F = 40, 6
@@ -32,7 +32,7 @@ def test_numbers_have_their_turns_to_be_drawn_in(seed: int, n_turns: int) -> Non
     shape = N, n_turns * len(own) + len(alike), F
     drawn, shared = np.empty(shape), np.tile(alike, (N, 1))
     pairs = np.column_stack([own, others])
-    draw_in(rows, by_hand & is_number, expected, pairs, shared, drawn)
+    write_scaled_changes(rows, by_hand & is_number, expected, pairs, shared, drawn)
     for n in range(N):
         moved, shares = np.flatnonzero(by_hand[n, 0] & is_number), []
         for turn in moved[:n_turns]:

@@ -6,7 +6,7 @@ Where none of them shows a way, the plain ways of one and two actions are tried 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -22,7 +22,6 @@ from proce.methods.phases.check import FrameRows, check_candidates
 from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.shortlist import NearestMisses, Shortlist
 from proce.objective import CounterfactualProblem
-from proce.objective.doubt import missing_chances
 from proce.schema import Action
 from proce.search import SearchProgress
 
@@ -34,7 +33,7 @@ class FoundAfterAll:
     """Ways within all limits that turned up while limits were lifted."""
 
     problem: CounterfactualProblem  # the problem of some rows under all limits, without the margin
-    rows: Array  # (i,), the positions of these rows in the call
+    positions: Array  # (i,), where these rows stand in the call
     ways: OpenedWays  # the ways; their row is a position among these rows
 
     def nearest(self, wanted: Array) -> Shortlist:
@@ -50,7 +49,7 @@ class FoundAfterAll:
             ways.expected,
             np.zeros_like(ways.losses[:, 0]),
             Fronts.empty(n_features),
-            np.zeros((len(self.rows), 0, n_features), dtype=ways.rows.dtype),
+            np.zeros((len(self.positions), 0, n_features), dtype=ways.rows.dtype),
         )
 
 
@@ -67,24 +66,24 @@ class BlockerSearch:
 
 
 def search_blockers(
-    call: Call, terms: CallSpec, rows: Array, misses: NearestMisses
+    call: Call, spec: CallSpec, rows: Array, misses: NearestMisses
 ) -> BlockerSearch:
     """Lift each limit of rows that have no counterfactual, and search what each lets through."""
     result = BlockerSearch()
     if not len(rows):
         return result
-    lifted = list(islice(lift_limits(terms, call.options), _MAX_LIFTED_LIMITS))
+    lifted = list(islice(lift_limits(spec, call.options), _MAX_LIFTED_LIMITS))
     searched = rows[misses.has(rows)]
     if not lifted:
         result.n_lifted.update(dict.fromkeys(searched.tolist(), 0))
         return result
-    n_at_once = max(1, terms.fitted.chunk_size // len(lifted))
+    n_at_once = max(1, spec.fitted.chunk_size // len(lifted))
     for start in range(0, len(searched), n_at_once):
         call.report(Progress("diagnose", start, len(searched)))
         if call.over:
             return result
         chunk = searched[start : start + n_at_once]
-        _search_chunk(call, terms, lifted, chunk, misses, result)
+        _search_chunk(call, spec, lifted, chunk, misses, result)
     if len(searched) and not call.over:
         call.report(Progress("diagnose", len(searched), len(searched)))
     for own in result.blockers.values():
@@ -94,13 +93,13 @@ def search_blockers(
 
 def _search_chunk(
     call: Call,
-    terms: CallSpec,
+    spec: CallSpec,
     lifted: Sequence[LiftedLimit],
     positions: Array,
     misses: NearestMisses,
     result: BlockerSearch,
 ) -> None:
-    query = terms.query(call.factual[positions], call.target[positions], call.raw[positions])
+    batch = spec.batch(call.factual[positions], call.target[positions], call.raw[positions])
     n_searched = len(result.n_lifted)
 
     def report(search: SearchProgress) -> object:
@@ -108,21 +107,21 @@ def _search_chunk(
         return call.report(Progress("diagnose", n_searched, n_rows, search.generation))
 
     ways, finished = RelaxedSearch(
-        terms,
+        spec,
         lifted,
-        query,
+        batch,
         misses.genes(positions),
         call.options.max_evaluations,
         call.seconds_left,
         report,
     ).run()
-    with_limits = replace(terms.without_margin().problem(query), doubts=terms.doubts)
+    with_limits = spec.without_margin().problem(batch).with_uncertainty(spec.uncertainty)
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     for opened in ways:
         _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
     if call.options.max_evaluations is None:
         unexplained = _without_a_way(positions, result)
-        for opened in plain_ways(terms, lifted, query, unexplained, lambda: call.over):
+        for opened in plain_ways(spec, lifted, batch, unexplained, lambda: call.over):
             _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
     for row in positions.tolist():
         if finished or row in result.blockers:
@@ -133,18 +132,18 @@ def _without_a_way(positions: Array, result: BlockerSearch) -> Array:
     """Return which of the rows at some positions have neither a blocker nor a way after all."""
     known = set(result.blockers)
     for found in result.found:
-        known.update(found.rows[found.ways.row].tolist())
+        known.update(found.positions[found.ways.row].tolist())
     return np.array(
         [index for index, row in enumerate(positions.tolist()) if row not in known], dtype=np.int64
     )
 
 
 def _is_likely(problem: CounterfactualProblem, ways: OpenedWays, asked: Array) -> Array:
-    """Return which of the ways asked about are likely to work in the worlds that are doubted."""
+    """Return which of the ways asked about are likely to work in all possible worlds."""
     part = problem.take(ways.row)  # an instance for each way
     by_hand = done_by_hand(ways.changes)[:, None]
     realised = part.realise_by_hand(ways.rows[:, None], by_hand)
-    return np.isfinite(missing_chances(part, realised, asked[:, None])[:, 0])
+    return np.isfinite(part.robustness_gap(realised, asked[:, None])[:, 0])
 
 
 def _judge_ways(
@@ -170,7 +169,7 @@ def _judge_ways(
     for number in sorted(set(opened.limit[~allowed].tolist())):
         limit = lifted[number]
         own = opened.take(np.flatnonzero((opened.limit == number) & ~allowed))
-        problem = limit.terms.without_margin().problem(with_limits.query)
+        problem = limit.spec.without_margin().problem(with_limits.batch)
         check = check_candidates(problem, frame_rows, own.row, own.rows, own.changes)
         for line in np.flatnonzero(check.passed).tolist():
             row = int(frame_rows.positions[own.row[line]])

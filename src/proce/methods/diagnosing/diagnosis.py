@@ -1,7 +1,7 @@
 """Why nothing was found, in words and as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,7 @@ from proce.methods.diagnosing.blockers import BlockerSearch
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.shortlist import NearestMisses
-from proce.objective import CounterfactualProblem, EquationDoubt
-from proce.objective.doubt import missing_chances
+from proce.objective import CounterfactualProblem, EquationUncertainty
 from proce.objective.problem import are_sound
 from proce.schema.features.numerals import counted
 
@@ -50,17 +49,17 @@ class ClosestMiss:
 
 def diagnose(
     call: Call,
-    terms: CallSpec,
+    spec: CallSpec,
     rows: Array,
     misses: NearestMisses,
     search: BlockerSearch,
 ) -> dict[int, Diagnosis]:
     """Return what blocks each of the rows."""
-    closest = _closest_misses(call, terms, rows[misses.has(rows)], misses)
+    closest = _closest_misses(call, spec, rows[misses.has(rows)], misses)
     return {
         row: _diagnosis(
             call,
-            terms,
+            spec,
             row,
             search.blockers.get(row, []),
             search.n_lifted.get(row),
@@ -72,19 +71,19 @@ def diagnose(
 
 def _diagnosis(
     call: Call,
-    terms: CallSpec,
+    spec: CallSpec,
     row: int,
     blockers: list[Blocker],
     n_tried: int | None,
     closest: ClosestMiss,
 ) -> Diagnosis:
     target = int(call.target[row])
-    decision = terms.without_margin().requirement
+    decision = spec.without_margin().requirement
     needed = decision.probabilities(len(call.context.classes))[target]
     was_asked = decision.min_probability == needed
     label = class_text(call.context, call.context.classes[target])
-    if not bool(terms.fitted.index.sizes[target] > 0):
-        return Diagnosis(_unknown_class_text(terms.fitted, label), None, None, needed)
+    if not bool(spec.fitted.index.sizes[target] > 0):
+        return Diagnosis(_unknown_class_text(spec.fitted, label), None, None, needed)
     if closest.is_unlikely or any(blocker.kind == "search" for blocker in blockers):
         told = _UNLIKELY + ways_text(blockers)
     else:
@@ -104,7 +103,7 @@ def _diagnosis(
 
 
 def _unknown_class_text(fitted: FittedParts, label: str) -> str:
-    if fitted.is_constant:
+    if fitted.facts.is_constant:
         return f"The model gives the same answer for every row: it never says {label}."
     return (
         f"The model says {label} for none of the {fitted.n_rows:,} rows that the explainer"
@@ -145,18 +144,18 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
 
 
 def _closest_misses(
-    call: Call, terms: CallSpec, positions: Array, misses: NearestMisses
+    call: Call, spec: CallSpec, positions: Array, misses: NearestMisses
 ) -> dict[int, ClosestMiss]:
     """Return for each row the candidate that came nearest, and what the model says of it."""
     if not len(positions):
         return {}
-    codec = terms.fitted.codec
-    problem = terms.without_margin().problem(
-        terms.query(call.factual[positions], call.target[positions], call.raw[positions])
+    codec = spec.fitted.codec
+    problem = spec.without_margin().problem(
+        spec.batch(call.factual[positions], call.target[positions], call.raw[positions])
     )
     genes = misses.genes(positions)[:, :1]
     realised = problem.realise(genes)
-    is_unlikely = _is_unlikely(terms, problem, realised)
+    is_unlikely = _is_unlikely(spec, problem, realised)
     shown = as_shown(
         codec,
         realised.point[:, 0],
@@ -167,7 +166,7 @@ def _closest_misses(
     answers = predict_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
     rivals = likeliest_other(answers, call.target[positions])
-    requirement = terms.without_margin().requirement
+    requirement = spec.without_margin().requirement
     is_reached = requirement.is_reached(answers[:, None], call.target[positions])[:, 0]
     result = {}
     for index, row in enumerate(positions.tolist()):
@@ -175,7 +174,7 @@ def _closest_misses(
         result[row] = ClosestMiss(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),
-            broken_rules(terms.rules, call.factual[row], shown.rows[index]),
+            broken_rules(spec.rules, call.factual[row], shown.rows[index]),
             *_rival(call, int(rivals[index]), float(answers[index, rivals[index]])),
             is_reached=bool(is_reached[index]),
             is_unlikely=bool(is_unlikely[index]),
@@ -183,13 +182,13 @@ def _closest_misses(
     return result
 
 
-def _is_unlikely(terms: CallSpec, problem: CounterfactualProblem, realised: Actions) -> Array:
+def _is_unlikely(spec: CallSpec, problem: CounterfactualProblem, realised: Actions) -> Array:
     """Return which candidates ``(i, 1)`` are within all limits, but too unlikely to be advice."""
-    doubts = tuple(doubt for doubt in terms.doubts if isinstance(doubt, EquationDoubt))
+    sets = tuple(own for own in spec.uncertainty if isinstance(own, EquationUncertainty))
     scored = problem.score(realised, with_prototype=False)
     is_allowed = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
-    missing = missing_chances(replace(problem, doubts=doubts), realised, is_allowed)
-    return (is_allowed & np.isinf(missing))[:, 0]
+    gap = problem.with_uncertainty(sets).robustness_gap(realised, is_allowed)
+    return (is_allowed & np.isinf(gap))[:, 0]
 
 
 def _rival(call: Call, position: int, probability: float) -> tuple[str | None, float]:

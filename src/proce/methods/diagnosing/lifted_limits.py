@@ -25,62 +25,62 @@ class LiftedLimit:
     # kind, name: the limit that was lifted, as in a `~proce.explanation.Blocker`
     kind: str
     name: str
-    terms: CallSpec  # the terms without the limit; all other limits stand
+    spec: CallSpec  # the terms without the limit; all other limits stand
 
 
-def lift_limits(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
+def lift_limits(spec: CallSpec, options: Options) -> Iterator[LiftedLimit]:
     """Yield every limit of an explainer and a call, each lifted alone; likely blockers first."""
-    yield from _lift_rules(terms)
-    yield from _lift_options(terms, options)
-    yield from _lift_schema_limits(terms, options)
-    if terms.fitted.refits is not None:
-        fitted = replace(terms.fitted, refits=None)
-        yield LiftedLimit("search", "n_refits", replace(terms, fitted=fitted))
+    yield from _lift_rules(spec)
+    yield from _lift_options(spec, options)
+    yield from _lift_schema_limits(spec, options)
+    if spec.fitted.refits is not None:
+        fitted = replace(spec.fitted, refits=None)
+        yield LiftedLimit("search", "n_refits", replace(spec, fitted=fitted))
 
 
-def _lift_rules(terms: CallSpec) -> Iterator[LiftedLimit]:
-    for text in dict.fromkeys(rule.text for rule, _ in terms.rules):  # one that stands twice, once
-        others = tuple(bound for bound in terms.rules if bound[0].text != text)
-        yield LiftedLimit("rule", text, replace(terms, rules=others))
+def _lift_rules(spec: CallSpec) -> Iterator[LiftedLimit]:
+    for text in dict.fromkeys(rule.text for rule, _ in spec.rules):  # one that stands twice, once
+        others = tuple(bound for bound in spec.rules if bound[0].text != text)
+        yield LiftedLimit("rule", text, replace(spec, rules=others))
 
 
-def _lift_options(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
-    codec, ranges = terms.fitted.codec, options.ranges or {}
+def _lift_options(spec: CallSpec, options: Options) -> Iterator[LiftedLimit]:
+    codec, ranges = spec.fitted.codec, options.ranges or {}
     for name in ranges:
         others = {other: limits for other, limits in ranges.items() if other != name}
         limits = CallLimits.read(codec, options.vary, others)
-        yield LiftedLimit("range", name, replace(terms, limits=limits))
+        yield LiftedLimit("range", name, replace(spec, limits=limits))
     if options.vary is not None:
         limits = CallLimits.read(codec, None, ranges)
-        yield LiftedLimit("vary", "", replace(terms, limits=limits))
+        yield LiftedLimit("vary", "", replace(spec, limits=limits))
     if options.max_changes is not None:
-        yield LiftedLimit("max_changes", "", replace(terms, max_changes=None))
+        yield LiftedLimit("max_changes", "", replace(spec, max_changes=None))
     if options.min_probability is not None:
-        requirement = replace(terms.requirement, min_probability=None)
-        yield LiftedLimit("min_probability", "", replace(terms, requirement=requirement))
-    if terms.robust is not None:
-        yield LiftedLimit("robust", "", replace(terms, robust=None))
+        requirement = replace(spec.requirement, min_probability=None)
+        yield LiftedLimit("min_probability", "", replace(spec, requirement=requirement))
+    if spec.robust is not None:
+        yield LiftedLimit("robust", "", replace(spec, robust=None))
 
 
-def _lift_schema_limits(terms: CallSpec, options: Options) -> Iterator[LiftedLimit]:
+def _lift_schema_limits(spec: CallSpec, options: Options) -> Iterator[LiftedLimit]:
     """Yield what the schema says of features; what this call does not let vary still may not."""
-    schema = terms.fitted.codec.schema
+    schema = spec.fitted.codec.schema
     for feature in schema:
         if feature.action is not Action.FREE and not feature.protected:
             freed = schema.edit(feature.name, action=_lifted(feature))
             yield LiftedLimit(
-                feature.action.value, feature.name, _under_schema(terms, options, freed)
+                feature.action.value, feature.name, _under_schema(spec, options, freed)
             )
     for feature in schema:
         if isinstance(feature, Continuous) and feature.range:
             low, high = feature.range
             lower = max(2 * low - high, 0.0) if low >= 0 else 2 * low - high  # no debt below 0
             wider = schema.edit(feature.name, range=(lower, 2 * high - low))
-            yield LiftedLimit("range", feature.name, _under_schema(terms, options, wider))
+            yield LiftedLimit("range", feature.name, _under_schema(spec, options, wider))
     for feature in schema:  # for an auditor alone, and so after all others
         if feature.protected:
             freed = schema.edit(feature.name, action=_lifted(feature), protected=False)
-            yield LiftedLimit("protected", feature.name, _under_schema(terms, options, freed))
+            yield LiftedLimit("protected", feature.name, _under_schema(spec, options, freed))
 
 
 def _lifted(feature: Feature) -> Action:
@@ -88,10 +88,10 @@ def _lifted(feature: Feature) -> Action:
     return Action.INCREASE if feature.action is Action.WAITS else Action.FREE
 
 
-def _under_schema(terms: CallSpec, options: Options, schema: Schema) -> CallSpec:
-    fitted = terms.fitted.with_schema(schema)
+def _under_schema(spec: CallSpec, options: Options, schema: Schema) -> CallSpec:
+    fitted = spec.fitted.with_schema(schema)
     limits = CallLimits.read(fitted.codec, options.vary, options.ranges)
-    return replace(terms, fitted=fitted, limits=limits)
+    return replace(spec, fitted=fitted, limits=limits)
 
 
 _MAX_NAMES = 6  # features that may vary too

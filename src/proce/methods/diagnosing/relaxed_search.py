@@ -14,7 +14,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
-from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate, evaluate_realised
+from proce.methods.phases.candidates import CandidateBatch, concatenate, evaluate, evaluate_genes
 from proce.methods.phases.evolve import SearchedProblem
 from proce.methods.phases.plan import CallSpec
 from proce.methods.phases.prune import prune
@@ -22,51 +22,49 @@ from proce.methods.phases.scan import scan
 from proce.methods.phases.shortlist import change_kinds, nearest_candidates, spread
 from proce.objective import (
     CounterfactualProblem,
-    Doubt,
     GeneMap,
+    InstanceBatch,
     Limits,
-    Query,
+    UncertaintySet,
     initial_population,
 )
-from proce.objective.doubt import missing_chances
-from proce.objective.terms import OwnTerms, most_changes
+from proce.objective.terms import most_changes
 from proce.schema import Action
 from proce.search import SearchProgress, SearchResult, nsga2
 from proce.search.nsga2 import Stop
 
 
-def relax(terms: CallSpec, lifted: Sequence[LiftedLimit], query: Query) -> CounterfactualProblem:
+def relax(
+    spec: CallSpec, lifted: Sequence[LiftedLimit], batch: InstanceBatch
+) -> CounterfactualProblem:
     """Return the problem of every row with every limit lifted, the rows of one limit together."""
-    n_rows = len(query.factual)
+    n_rows, each = len(batch.factual), [limit.spec.without_margin() for limit in lifted]
     freed = [limit.name for limit in lifted if limit.kind in (Action.FIXED, Action.INDIRECT)]
-    schema = terms.fitted.codec.schema
-    fitted = terms.fitted.with_schema(schema.edit(freed, action=Action.FREE) if freed else schema)
-    per_limit = [limit.terms.limits_of(query.factual) for limit in lifted]
+    schema = spec.fitted.codec.schema
+    fitted = spec.fitted.with_schema(schema.edit(freed, action=Action.FREE) if freed else schema)
+    problem = replace(spec, fitted=fitted).problem(
+        batch.take(np.tile(np.arange(n_rows), len(lifted)))
+    )
+    per_limit = [own.limits.of_rows(own.fitted.codec, batch.factual) for own in each]
     columns = (
         np.concatenate([getattr(limits, name) for limits in per_limit])
         for name in Limits.__dataclass_fields__
     )
-    shared = replace(
-        terms,
-        fitted=fitted,
-        max_changes=None,
-        requirement=replace(terms.requirement, margin=0.0, min_probability=None),
+    obeyed = [[any(bound is other for other in own.rules) for bound in spec.rules] for own in each]
+    problem = problem.with_limits(Limits(*columns))
+    # What binds each row by itself; of the whole problem it is nothing.
+    terms = problem.terms._replace(
+        max_changes=np.repeat([most_changes(own.max_changes) for own in each], n_rows),
+        required=np.repeat([own.requirement.line for own in each], n_rows, axis=0),
     )
+    rules = np.array(obeyed, np.bool_).reshape(len(each), -1)
+    requirement = replace(spec.requirement, margin=0.0, min_probability=None)
     return replace(
-        shared.problem(query.take(np.tile(np.arange(n_rows), len(lifted)))),
-        limits=Limits(*columns),
-        own_terms=_own_terms(terms, lifted).take(np.repeat(np.arange(len(lifted)), n_rows)),
-    )
-
-
-def _own_terms(terms: CallSpec, lifted: Sequence[LiftedLimit]) -> OwnTerms:
-    """Return what binds a row with each of the limits lifted."""
-    each = [limit.terms.without_margin() for limit in lifted]
-    obeyed = [[any(bound is other for other in own.rules) for bound in terms.rules] for own in each]
-    return OwnTerms(
-        np.array([most_changes(own.max_changes) for own in each]),
-        np.array([own.requirement.line for own in each]),
-        np.array(obeyed, np.bool_).reshape(len(each), -1),
+        problem,
+        requirement=requirement,
+        max_changes=None,
+        terms=terms,
+        obeyed=np.repeat(rules, n_rows, axis=0),
     )
 
 
@@ -75,11 +73,11 @@ def follows_when_freed(limit: LiftedLimit) -> bool:
 
     Such a limit cannot share its equations with others.
     """
-    scm = limit.terms.fitted.scm
+    scm = limit.spec.fitted.scm
     return limit.kind == Action.FIXED and scm is not None and limit.name in scm.graph.endogenous
 
 
-_POOL_SIZE = 6  # ways of an instance from which needless changes are taken back
+_POOL_SIZE = 6  # ways of an instance that are pruned
 _N_BETWEEN = 12  # values between the row's own and the way's that a freed feature is tried at
 # Which ways of an instance are tried at once with the equations fitted again: more of the first.
 _TRIED_AGAIN = np.linspace(0, 1, 4) ** 2
@@ -91,7 +89,7 @@ class OpenedWays:
     """The nearest way of each row and limit that has one when the limit is lifted, as columns."""
 
     instance: Array  # (n,), the instance of the relaxed problem that each way belongs to
-    # row, limit: (n,), the positions of its row in the query and of its limit among those lifted
+    # row, limit: (n,), the positions of its row in the batch and of its limit among those lifted
     row: Array
     limit: Array
     # rows, changes, expected: (n, f): the ways in the entries of the codec, a Change for each cell,
@@ -100,21 +98,6 @@ class OpenedWays:
     changes: Array
     expected: Array
     losses: Array  # (n, 3); see `proce.losses.Loss`
-
-    @classmethod
-    def none(cls, n_features: int) -> "OpenedWays":
-        """Return no ways of rows with so many features."""
-        nothing, rows = np.zeros(0, dtype=np.int64), np.zeros((0, n_features)).astype(np.float64)
-        changes = rows.astype(np.int8)
-        return cls(
-            nothing,
-            nothing,
-            nothing,
-            rows,
-            changes,
-            rows,
-            np.zeros((0, len(Loss)), dtype=rows.dtype),
-        )
 
     def take(self, lines: Array) -> "OpenedWays":
         """Return some of the lines, given by position."""
@@ -125,34 +108,40 @@ def nearest_ways(
     problem: CounterfactualProblem,
     result: SearchResult,
     freed: Sequence[int | None],
-    doubts: tuple[Doubt, ...],
-    is_doubted: Array,
-) -> OpenedWays:
+    uncertainty: tuple[UncertaintySet, ...],
+    is_uncertain: Array,
+) -> OpenedWays | None:
     """Return the nearest way of each instance that has one; its row and limit are not set yet.
 
-    Shapes: is_doubted ``(i,)``.
+    Shapes: is_uncertain ``(i,)``.
     """
     solved = np.flatnonzero(result.archive.has_feasible)
     if not len(solved):
-        return OpenedWays.none(len(problem.codec.schema))
+        return None
     part = problem.take(solved)
     genes = nearest_candidates(result, _POOL_SIZE)[solved]
-    pool = evaluate_realised(part, part.realise(genes)).without_copies()
+    pool = evaluate_genes(part, genes).without_copies()
     pruned = prune(part, pool)
     own_freed = [freed[instance] for instance in solved.tolist()]
     tried = concatenate([pool, pruned, _between(part, pruned.nearest(1), own_freed)])
     near = tried.nearest(tried.rows.shape[1])
-    which = _nearest_firm(replace(part, doubts=doubts), near, is_doubted[solved])
+    which = _nearest_firm(part.with_uncertainty(uncertainty), near, is_uncertain[solved])
+    return _opened(part, near, which, solved)
+
+
+def _opened(
+    problem: CounterfactualProblem, near: CandidateBatch, which: Array, instances: Array
+) -> OpenedWays | None:
+    """Return which of the candidates ``(i, c)`` open a way; -1 for none of an instance."""
     kept = np.flatnonzero(which >= 0)
     if not len(kept):
-        return OpenedWays.none(len(problem.codec.schema))
-    part, near, instances = part.take(kept), near.take_rows(kept), solved[kept]
-    nearest = near.take(which[kept, None])
+        return None
+    part, nearest = problem.take(kept), near.take_rows(kept).take(which[kept, None])
     realised = part.realise_by_hand(nearest.rows, nearest.by_hand)
     return OpenedWays(
-        instances,
-        np.zeros_like(instances),
-        np.zeros_like(instances),
+        instances[kept],
+        instances[kept],
+        np.zeros_like(kept),
         realised.point[:, 0],
         change_kinds(realised)[:, 0],
         realised.expected[:, 0],
@@ -160,7 +149,9 @@ def nearest_ways(
     )
 
 
-def _nearest_firm(problem: CounterfactualProblem, near: CandidateBatch, is_doubted: Array) -> Array:
+def _nearest_firm(
+    problem: CounterfactualProblem, near: CandidateBatch, is_uncertain: Array
+) -> Array:
     """Return the first of the ways ``(i, c)``, nearest first, that is likely to work, ``(i,)``.
 
     The nearest way barely reaches the decision; one farther away may do so in most worlds. A few
@@ -175,8 +166,8 @@ def _nearest_firm(problem: CounterfactualProblem, near: CandidateBatch, is_doubt
         nth = np.clip(nth, 0, size - 1)
         some, acts = near.take(nth), np.take_along_axis(is_feasible, nth, 1)
         realised = problem.realise_by_hand(some.rows, some.by_hand)
-        missing = missing_chances(problem, realised, acts & is_doubted[:, None])
-        firm = acts & (np.isfinite(missing) | ~is_doubted[:, None])
+        gap = problem.robustness_gap(realised, acts & is_uncertain[:, None])
+        firm = acts & (np.isfinite(gap) | ~is_uncertain[:, None])
         works = np.minimum(works, np.where(firm, nth, size).min(1))
         failed = np.maximum(failed, np.where(~firm & (nth < works[:, None]), nth, -1).max(1))
     return np.where(works < counts, works, -1)
@@ -200,9 +191,9 @@ _MAX_ACTIONS = 2
 
 
 def plain_ways(
-    terms: CallSpec,
+    spec: CallSpec,
     lifted: Sequence[LiftedLimit],
-    query: Query,
+    batch: InstanceBatch,
     rows: Array,
     is_over: Callable[[], bool],
 ) -> Iterator[OpenedWays]:
@@ -213,9 +204,10 @@ def plain_ways(
     for number, limit in enumerate(lifted):
         if is_over() or not len(rows):
             return
-        doubts = terms.doubts if len(limit.terms.doubts) == len(terms.doubts) else ()
-        problem = limit.terms.without_margin().problem(query.take(rows))
-        found = _nearest(replace(problem, doubts=doubts), 1 + (limit.kind in OF_NO_FEATURE))
+        is_uncertain = len(limit.spec.uncertainty) == len(spec.uncertainty)
+        problem = limit.spec.without_margin().problem(batch.take(rows))
+        problem = problem.with_uncertainty(spec.uncertainty if is_uncertain else ())
+        found = _nearest(problem, 1 + (limit.kind in OF_NO_FEATURE))
         if found is not None:
             yield replace(found, row=rows[found.row], limit=np.full_like(found.row, number))
 
@@ -223,28 +215,16 @@ def plain_ways(
 def _nearest(problem: CounterfactualProblem, n_actions: int) -> OpenedWays | None:
     """Return the nearest likely way of each row that has one of at most so many actions."""
     most = min(n_actions, _MAX_ACTIONS, problem.max_changes or _MAX_ACTIONS)
-    groups = scan(problem.without_doubts(), most)
+    certain = problem.without_uncertainty()
+    groups = scan(certain, most)
     if not groups:
         return None
     near = concatenate(groups).nearest(_N_TRIED_AGAIN)
     realised = problem.realise_by_hand(near.rows, near.by_hand)
-    is_likely = np.isfinite(missing_chances(problem, realised, near.is_feasible))
-    instances = np.flatnonzero(is_likely.any(1))
-    if not len(instances):
-        return None
-    nth = is_likely.astype(np.uint8).argmax(1)[
-        instances
-    ]  # from near to far, so the first that is likely
-    losses = problem.without_doubts().score(realised).losses
-    return OpenedWays(
-        instances,
-        instances,
-        np.zeros_like(instances),
-        realised.point[instances, nth],
-        change_kinds(realised)[instances, nth],
-        realised.expected[instances, nth],
-        losses[instances, nth],
-    )
+    is_likely = np.isfinite(problem.robustness_gap(realised, near.is_feasible))
+    nearest = is_likely.argmax(1)  # from near to far, so the first that is likely
+    which = np.where(is_likely.any(1), nearest, -1)
+    return _opened(certain, near, which, np.arange(len(which)))
 
 
 _SEARCH_SHARE = 0.6  # of the candidates that a whole search evaluates, for all limits together
@@ -258,9 +238,9 @@ _MIN_POPULATION, _MIN_GENERATIONS = 12, 2
 class RelaxedSearch:
     """Searches rows with limits lifted."""
 
-    terms: CallSpec  # the terms under which nothing was found
+    spec: CallSpec  # the terms under which nothing was found
     lifted: Sequence[LiftedLimit]  # the limits
-    query: Query  # the rows
+    batch: InstanceBatch  # the rows
     misses: Array  # (i, m, g), the genes where the search of each row under all limits ended
     max_evaluations: int | None = None
     budget_seconds: float | None = None  # the time that is left, or None
@@ -271,20 +251,21 @@ class RelaxedSearch:
         """Return the ways that lifted limits open, and whether the search ran to its end."""
         apart = [number for number, limit in enumerate(self.lifted) if follows_when_freed(limit)]
         together = [number for number in range(len(self.lifted)) if number not in apart]
-        ways, finished = [], True
+        ways: list[OpenedWays] = []
+        finished = True
         for group in filter(None, [together, *([number] for number in apart)]):
             found, is_whole = self._run_group(group)
-            ways.append(found)
+            ways += [] if found is None else [found]
             finished &= is_whole
         return ways, finished
 
-    def _run_group(self, group: list[int]) -> tuple[OpenedWays, bool]:
-        limits, n_rows = [self.lifted[number] for number in group], len(self.query.factual)
-        problem = relax(self.terms, limits, self.query)
-        settings = self.terms.fitted.settings
+    def _run_group(self, group: list[int]) -> tuple[OpenedWays | None, bool]:
+        limits, n_rows = [self.lifted[number] for number in group], len(self.batch.factual)
+        problem = relax(self.spec, limits, self.batch)
+        settings = self.spec.fitted.settings
         whole = settings.population_size + settings.n_offspring * (settings.n_generations - 1)
         budget = _SEARCH_SHARE * whole * len(group) / len(self.lifted)
-        start, instances = self._start(problem, limits), np.arange(len(problem.query.factual))
+        start, instances = self._start(problem, limits), np.arange(len(problem.batch.factual))
         if len(group) > _MAX_PROMISING:
             result = self._search(problem, start, start.shape[1] + _N_BRIEF)
             instances = _most_promising(result, n_rows)
@@ -294,25 +275,27 @@ class RelaxedSearch:
         result = self._search(problem.take(instances), start, n_each)
         is_whole = not bool(result.ended_by(Stop.CALLER, Stop.OUT_OF_TIME).any())
         own_limits = [limits[number] for number in (instances // n_rows).tolist()]
-        freed = [freed_position(self.terms, limit) for limit in own_limits]
-        n_doubts = len(self.terms.doubts)
-        is_doubted = [len(limit.terms.doubts) == n_doubts for limit in own_limits]
+        freed = [freed_position(self.spec, limit) for limit in own_limits]
+        n_sets = len(self.spec.uncertainty)
+        is_uncertain = [len(limit.spec.uncertainty) == n_sets for limit in own_limits]
         ways = nearest_ways(
             problem.take(instances),
             result,
             freed,
-            self.terms.doubts,
-            np.array(is_doubted),
+            self.spec.uncertainty,
+            np.array(is_uncertain),
         )
+        if ways is None:
+            return None, is_whole
         own = instances[ways.instance]
         return replace(ways, row=own % n_rows, limit=np.array(group)[own // n_rows]), is_whole
 
     def _start(self, problem: CounterfactualProblem, limits: Sequence[LiftedLimit]) -> Array:
         """Return the candidates ``(i, c, g)`` with which the instances begin."""
-        fitted = self.terms.fitted
+        fitted, n_rows = self.spec.fitted, len(self.batch.factual)
         fresh = initial_population(
             problem.searched_genome,
-            problem.query,
+            problem.batch,
             fitted.codec.reach,
             fitted.rows,
             problem.gene_map,
@@ -320,17 +303,15 @@ class RelaxedSearch:
             fitted.seed,
             fitted.start,
         )
-        own = self.terms.problem(self.query).gene_map
+        own = self.spec.fitted.gene_map
         ended = self.misses[:, np.arange(_N_ENDED) % self.misses.shape[1]]
         ended = np.tile(_with_gene_map(ended, own, problem.gene_map), (len(limits), 1, 1))
         scanned = np.tile(ended[:, :1], (1, _N_SCANNED, 1))
         share = np.arange(_N_SCANNED) / (_N_SCANNED - 1)
         for number, limit in enumerate(limits):
-            position = freed_position(self.terms, limit)
+            position = freed_position(self.spec, limit)
             if position is not None:
-                rows = slice(
-                    number * len(self.query.factual), (number + 1) * len(self.query.factual)
-                )
+                rows = slice(number * n_rows, (number + 1) * n_rows)
                 ends = (problem.limits.action_lower, problem.limits.action_upper)
                 low, high = (end[rows, position, None] for end in ends)
                 scanned[rows, :, position] = low + (high - low) * share
@@ -341,15 +322,15 @@ class RelaxedSearch:
     def _search(
         self, problem: CounterfactualProblem, start: Array, n_evaluations: int
     ) -> SearchResult:
-        settings = self.terms.fitted.settings
+        settings = self.spec.fitted.settings
         size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
         return nsga2(
             SearchedProblem(problem),
             problem.searched_genome,
             start,
             replace(settings, population_size=size, n_offspring=size, n_generations=n_generations),
-            seed=self.terms.fitted.seed,
-            keys=problem.query.keys,
+            seed=self.spec.fitted.seed,
+            keys=problem.batch.keys,
             archive_by=Loss.DISTANCE,
             max_evaluations=self.max_evaluations,
             budget_seconds=self.budget_seconds,
@@ -385,7 +366,7 @@ def _with_gene_map(genes: Array, own: GeneMap, wanted: GeneMap) -> Array:
     return result
 
 
-def freed_position(terms: CallSpec, limit: LiftedLimit) -> int | None:
+def freed_position(spec: CallSpec, limit: LiftedLimit) -> int | None:
     """Return the position of the feature that a limit binds; ``None`` where it binds no feature."""
-    schema = terms.fitted.codec.schema
+    schema = spec.fitted.codec.schema
     return schema.position(limit.name) if limit.kind not in OF_NO_FEATURE else None

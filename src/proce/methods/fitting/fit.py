@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,13 @@ from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.call import BoundRule, bind_rules, refuse_contradiction
 from proce.methods.calls.explain_options import checked_texts
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.fitting.fitted import FittedParts, are_labels, fit_refits, resolve_mode
+from proce.methods.fitting.fitted import (
+    FittedParts,
+    TrainingFacts,
+    are_labels,
+    fit_refits,
+    resolve_mode,
+)
 from proce.methods.fitting.settings import SearchSettings
 from proce.objective import Mode
 from proce.schema import Codec, Level, Schema
@@ -72,6 +78,7 @@ def fit_parts(
         autoencoder=autoencoder,
         index=PrototypeIndex(latents, predicted, classifier.classes),
         rows=rows,
+        facts=TrainingFacts.of(codec, classifier, autoencoder, rows),
         settings=settings,
         seed=seed,
         class_labels=class_labels,
@@ -184,7 +191,7 @@ def with_graph(fitted: FittedParts, graph: Any, causal: str, rules: Sequence[str
         settings=fitted.settings,
         seed=fitted.seed,
     )
-    return fitted.with_causes(**vars(parts))
+    return replace(fitted, **vars(parts))
 
 
 def _fit_equations(

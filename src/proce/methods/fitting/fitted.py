@@ -1,8 +1,7 @@
 """What ProCE learned from the training rows, and the other models that advice may have to pass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, asdict, dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any, cast, get_args
 
@@ -48,38 +47,37 @@ class RowsLeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class RowFacts:
-    """What follows from the training rows, the model and the latent space, computed when asked for.
+class TrainingFacts:
+    """What follows from the training rows, the model and the latent space."""
 
-    The attributes are those of :class:`FittedParts`.
-    """
+    distance: FeatureDistance  # how far apart two values of a feature are
+    training_hash: str  # the SHA-256 sum of the training rows
+    # how the training rows are distributed; None where they were not saved
+    spread: Mapping[str, tuple[float, ...]] | None
+    # is_constant, gives_labels: whether the model answers the same for all of the rows by which it
+    # is known, and whether it gives probabilities of 0 and 1 alone
+    is_constant: bool
+    gives_labels: bool
 
-    codec: Codec
-    classifier: Classifier
-    autoencoder: AutoEncoder
-    rows: Array
-    left_out: RowsLeftOut | None
-
-    @cached_property
-    def distance(self) -> FeatureDistance:
-        """How far apart two values of a feature are."""
-        return FeatureDistance.of(self.autoencoder)
-
-    @cached_property
-    def training_hash(self) -> str:
-        """The SHA-256 sum of the training rows."""
-        return hash_of_rows(self.rows) if self.left_out is None else self.left_out.sha256
-
-    @cached_property
-    def spread(self) -> Mapping[str, tuple[float, ...]] | None:
-        """How the training rows are distributed; ``None`` where they were not saved."""
-        return spread_of(self.codec, self.rows) if self.left_out is None else None
-
-    @cached_property
-    def sample_answers(self) -> Array:
-        """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
-        rows = probe_rows(self.codec) if self.left_out else self.rows[:_N_SAMPLE_ROWS]
-        return self.classifier.predict_proba(rows)
+    @classmethod
+    def of(
+        cls,
+        codec: Codec,
+        classifier: Classifier,
+        autoencoder: AutoEncoder,
+        rows: Array,
+        left_out: RowsLeftOut | None = None,
+    ) -> "TrainingFacts":
+        """Measure the rows ``(n, f)``; the model is known by made-up rows where they are not."""
+        sample = rows[:_N_SAMPLE_ROWS] if left_out is None else probe_rows(codec)
+        answers = classifier.predict_proba(sample)
+        return cls(
+            FeatureDistance.of(autoencoder),
+            hash_of_rows(rows) if left_out is None else left_out.sha256,
+            spread_of(codec, rows) if left_out is None else None,
+            bool((answers == answers[0]).all()),
+            bool(are_labels(answers).all()),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +91,7 @@ class FittedParts:
     autoencoder: AutoEncoder
     index: PrototypeIndex
     rows: Array  # the training rows (n, f)
+    facts: TrainingFacts
     scm: StructuralCausalModel | None  # the structural causal model, or None
     ensemble: Ensemble | None  # a causal model for each graph of a bootstrap, or None
     # the causal model fitted again on resampled rows, in most of which advice must work; None
@@ -115,13 +114,6 @@ class FittedParts:
     # what the classes look like, as far as the pick typical asked for it
     looks: ClassLooks = field(default_factory=ClassLooks)
     device: str = "cpu"  # where networks learn
-    # the facts of parts with the same rows, model and latent space
-    known_facts: InitVar[RowFacts | None] = None
-    facts: RowFacts = field(init=False, repr=False)
-
-    def __post_init__(self, known_facts: RowFacts | None) -> None:
-        own = self.codec, self.classifier, self.autoencoder, self.rows, self.left_out
-        object.__setattr__(self, "facts", known_facts or RowFacts(*own))
 
     @property
     def chunk_size(self) -> int:
@@ -131,44 +123,19 @@ class FittedParts:
         return rows_at_once(self.settings.population_size, len(self.codec.schema))
 
     @property
-    def distance(self) -> FeatureDistance:
-        """How far apart two values of a feature are."""
-        return self.facts.distance
-
-    @cached_property
     def plain_settings(self) -> dict[str, Any]:
         """The settings as plain values, as a result records them."""
         return asdict(self.settings)
 
-    @cached_property
+    @property
     def gene_map(self) -> GeneMap:
         """Which gene of a candidate belongs to which feature."""
         return gene_map_of(self.codec, self.scm, self.mode)
 
     @property
-    def training_hash(self) -> str:
-        """The SHA-256 sum of the training rows."""
-        return self.facts.training_hash
-
-    @property
     def n_rows(self) -> int:
         """How many training rows there were."""
         return len(self.rows) if self.left_out is None else self.left_out.count
-
-    @property
-    def spread(self) -> Mapping[str, tuple[float, ...]] | None:
-        """How the training rows are distributed; ``None`` where they were not saved."""
-        return self.facts.spread
-
-    @property
-    def sample_answers(self) -> Array:
-        """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
-        return self.facts.sample_answers
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether the model answers the same for all of the sample rows."""
-        return bool((self.sample_answers == self.sample_answers[0]).all())
 
     def likeness_of(self, classes: set[int]) -> Likeness | None:
         """Return how much rows look like some of the classes; learned when first asked for.
@@ -206,7 +173,7 @@ class FittedParts:
         """
         notes = []
         is_hard = are_labels(probabilities)
-        if bool(is_hard.any()) and bool(are_labels(self.sample_answers).all()):
+        if bool(is_hard.any()) and self.facts.gives_labels:
             notes.append((np.flatnonzero(is_hard), _HARD_LABELS))
         if self.left_out is not None:
             notes.append((np.arange(len(probabilities)), _NO_TRAINING_ROWS))
@@ -215,13 +182,6 @@ class FittedParts:
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, and find or fit the equations that they need."""
         return bind_rules(texts, self.codec, self.rows, self.scm, self.seed)
-
-    def with_causes(self, **parts: Any) -> "FittedParts":
-        """Return the parts with other causes, another mode or other rules, by field.
-
-        What was computed of the rows, the model and the latent space is kept.
-        """
-        return replace(self, known_facts=self.facts, **parts)
 
     def with_schema(self, schema: Schema) -> "FittedParts":
         """Return the same parts under a schema with other limits; nothing is fitted anew."""

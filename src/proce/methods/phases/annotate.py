@@ -10,7 +10,7 @@ limits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -26,8 +26,8 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.methods.phases.check import FrameRows, Solution, check_candidates
 from proce.methods.phases.prune import ablate_actions
 from proce.methods.phases.shortlist import change_kinds
-from proce.objective import CounterfactualProblem, EquationDoubt
-from proce.objective.doubt import judge_draws
+from proce.objective import CounterfactualProblem, EquationUncertainty
+from proce.objective.uncertainty import judge_draws
 from proce.schema import Codec
 from proce.schema.codec import raw_cells, unit_numbers
 from proce.schema.features.feature import MIN_CHANGE
@@ -79,13 +79,13 @@ def measure_confidence(
     """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``.
 
     The second result is the chance that they do in the true equations, NaN where a missing cell
-    hides what follows from them. Both are ``None`` where the problem does not doubt its equations.
+    hides what follows from them. Both are ``None`` where the equations are not uncertain.
     """
-    doubts = [doubt for doubt in problem.doubts if isinstance(doubt, EquationDoubt)]
-    if not doubts:
+    sets = [worlds for worlds in problem.uncertainty if isinstance(worlds, EquationUncertainty)]
+    if not sets:
         return None, None
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
-    odds = doubts[0].odds(problem, realised)[..., 0]
+    odds = sets[0].odds(problem, realised)[..., 0]
     unknown = _hides_what_follows(problem, changes)
     chance, n_held = judge_draws(odds)
     return n_held, np.where(unknown, np.nan, chance)
@@ -93,7 +93,7 @@ def measure_confidence(
 
 def _hides_what_follows(problem: CounterfactualProblem, changes: Array) -> Array:
     """Return flags ``(n,)`` where a missing cell leaves open what follows from the actions."""
-    schema, missing = problem.codec.schema, problem.codec.missing(problem.query.factual)
+    schema, missing = problem.codec.schema, problem.codec.missing(problem.batch.factual)
     hides = np.zeros(len(changes), dtype=np.bool_)
     assert problem.scm is not None, "there are equations"
     edges = problem.scm.graph.edges
@@ -114,7 +114,7 @@ def count_models_kept(
     if not models:
         return None
     return kept_by(
-        models, lambda model: problem.ask(rows[:, None], model)[:, 0], problem.query.target
+        models, lambda model: problem.ask(rows[:, None], model)[:, 0], problem.batch.target
     ).sum(0)
 
 
@@ -124,9 +124,9 @@ def count_supporting_graphs(
     """Return in how many bootstrap graphs each of the rows ``(n, f)`` comes about, ``(n,)``."""
     if ensemble is None:
         return None
-    query, by_hand = problem.query, problem.clock.with_others(done_by_hand(changes)[:, None])
+    batch, by_hand = problem.batch, problem.clock.with_others(done_by_hand(changes)[:, None])
     votes = ensemble.support(
-        query.factual, rows[:, None], by_hand, seed=query.seed, keys=query.keys
+        batch.factual, rows[:, None], by_hand, seed=batch.seed, keys=batch.keys
     )
     return votes[:, 0]
 
@@ -207,7 +207,6 @@ class Sides:
     frame_rows: FrameRows
     rows: Array
     by_hand: Array
-    codec: Codec  # the features and their scale
     # line, position: the counterfactual and the feature that each side belongs to
     line: Ints
     position: Ints
@@ -243,13 +242,11 @@ class Sides:
             sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
         upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
         start = raw_cells(codec.raw_units[position], told)
-        asked = replace(problem, requirement=problem.requirement.without_margin())
         return cls(
-            asked,
+            problem.with_requirement(problem.requirement.without_margin()),
             frame_rows,
             rows,
             done_by_hand(changes),
-            codec,
             np.tile(line, 2),
             np.tile(position, 2),
             upward,
@@ -360,12 +357,12 @@ class Sides:
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
         entries = self._entries(np.arange(len(self)), point)
-        values = raw_cells(self.codec.raw_units[self.position], entries)
+        values = raw_cells(self.problem.codec.raw_units[self.position], entries)
         return np.where(point > 0, values, self.start)
 
     def _entries(self, side: Ints, point: Ints) -> Floats:
         """Return points of these sides on the unit range, ``(a,)``."""
-        codec, position = self.codec, self.position[side]
+        codec, position = self.problem.codec, self.position[side]
         raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
         entries: Floats = unit_numbers(codec, position, raw)
         return entries

@@ -4,7 +4,7 @@ The search varies genes. What improves its candidates afterwards works on action
 for the cells that are done or held; all else follows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -37,6 +37,18 @@ class CandidateBatch:
     distance: Array
     violation: Array
 
+    @classmethod
+    def of(cls, realised: Actions, scored: Evaluation) -> "CandidateBatch":
+        """Return realised candidates with what they are worth."""
+        return cls(
+            realised.point,
+            realised.by_hand,
+            realised.expected,
+            scored.losses[..., Loss.PREDICTION],
+            scored.losses[..., Loss.DISTANCE],
+            scored.violation,
+        )
+
     @property
     def is_feasible(self) -> Array:
         """Whether a candidate does something, has its target and obeys all rules and limits."""
@@ -47,20 +59,42 @@ class CandidateBatch:
         """The distance, infinite where a candidate is not feasible, ``(i, c)``."""
         return np.where(self.is_feasible, self.distance, np.inf)
 
+    @property
+    def columns(self) -> tuple[Array, ...]:
+        """All attributes, in their order."""
+        return tuple(vars(self).values())
+
+    def _each(self, change: Callable[[Array], Array]) -> "CandidateBatch":
+        """Return the candidates with something done to every attribute."""
+        return CandidateBatch(*map(change, self.columns))
+
     def take(self, positions: Array) -> "CandidateBatch":
         """Return the candidates at positions ``(i, s)``, of each row its own."""
         instances = np.arange(len(positions))[:, None]
-        return CandidateBatch(*(column[instances, positions] for column in self.columns))
+        return self._each(lambda column: column[instances, positions])
 
-    def each_alone(self) -> tuple["CandidateBatch", Array]:
+    def take_range(self, first: int, last: int) -> "CandidateBatch":
+        """Return the candidates of each row from position ``first`` up to before ``last``."""
+        return self._each(lambda column: column[:, first:last])
+
+    def take_rows(self, instances: Array) -> "CandidateBatch":
+        """Return the candidates of some of the rows, given by position."""
+        return self._each(lambda column: column[instances])
+
+    def flatten(self) -> tuple["CandidateBatch", Array]:
         """Return every candidate as the only one ``(n, 1)`` of its row, and the rows ``(n,)``."""
         n_rows, n_candidates = self.violation.shape
-        alone = CandidateBatch(*(flatten(column, 0, 1)[:, None] for column in self.columns))
+        alone = self._each(lambda column: flatten(column, 0, 1)[:, None])
         return alone, np.repeat(np.arange(n_rows), n_candidates)
 
-    def side_by_side(self, n_rows: int) -> "CandidateBatch":
-        """Return what :meth:`each_alone` took apart, of so many rows."""
-        return CandidateBatch(*(c[:, 0].reshape(n_rows, -1, *c.shape[2:]) for c in self.columns))
+    def unflatten(self, n_rows: int) -> "CandidateBatch":
+        """Return what :meth:`flatten` took apart, of so many rows."""
+        return self._each(lambda column: column[:, 0].reshape(n_rows, -1, *column.shape[2:]))
+
+    def nearest(self, n: int) -> "CandidateBatch":
+        """Return the ``n`` feasible candidates of each row with the lowest distance, at most."""
+        order = np.argsort(self.feasible_distance, axis=1, kind="stable")
+        return self.take(order[:, :n])
 
     def without_copies(self) -> "CandidateBatch":
         """Return the candidates, those that equal an earlier one of their row infeasible.
@@ -73,14 +107,6 @@ class CandidateBatch:
     def infeasible(self) -> "CandidateBatch":
         """Return the candidates as ones that do not count."""
         return replace(self, violation=np.full_like(self.violation, np.inf))
-
-    def take_range(self, first: int, last: int) -> "CandidateBatch":
-        """Return the candidates of each row from position ``first`` up to before ``last``."""
-        return CandidateBatch(*(column[:, first:last] for column in self.columns))
-
-    def take_rows(self, instances: Array) -> "CandidateBatch":
-        """Return the candidates of some of the rows, given by position."""
-        return CandidateBatch(*(column[instances] for column in self.columns))
 
     def with_rows(self, instances: Array, other: "CandidateBatch") -> "CandidateBatch":
         """Return these candidates, those of some rows replaced by as many others."""
@@ -95,23 +121,6 @@ class CandidateBatch:
                 np.where(flags if ours.ndim == 2 else flags[..., None], ours, theirs)
                 for ours, theirs in columns
             )
-        )
-
-    def nearest(self, n: int) -> "CandidateBatch":
-        """Return the ``n`` feasible candidates of each row with the lowest distance, at most."""
-        order = np.argsort(self.feasible_distance, axis=1, kind="stable")
-        return self.take(order[:, :n])
-
-    @property
-    def columns(self) -> tuple[Array, ...]:
-        """All attributes, in their order."""
-        return (
-            self.rows,
-            self.by_hand,
-            self.expected,
-            self.prediction,
-            self.distance,
-            self.violation,
         )
 
 
@@ -156,25 +165,15 @@ def evaluate(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Can
     realised = problem.realise_by_hand(rows, by_hand)
     with naming_failing_row(problem, realised.point):
         scored = problem.score(realised, with_prototype=False)
-    return _batch_of(realised, scored)
+    return CandidateBatch.of(realised, scored)
 
 
-def evaluate_realised(problem: CounterfactualProblem, realised: Actions) -> CandidateBatch:
-    """Return what realised candidates are worth."""
+def evaluate_genes(problem: CounterfactualProblem, genes: Array) -> CandidateBatch:
+    """Return what genes ``(i, c, g)`` come to, and are worth."""
+    realised = problem.realise(genes)
     with naming_failing_row(problem, realised.point):
         scored = problem.score(realised, with_prototype=False)
-    return _batch_of(realised, scored)
-
-
-def _batch_of(realised: Actions, scored: Evaluation) -> CandidateBatch:
-    return CandidateBatch(
-        realised.point,
-        realised.by_hand,
-        realised.expected,
-        scored.losses[..., Loss.PREDICTION],
-        scored.losses[..., Loss.DISTANCE],
-        scored.violation,
-    )
+    return CandidateBatch.of(realised, scored)
 
 
 @contextmanager
@@ -187,7 +186,7 @@ def naming_failing_row(problem: CounterfactualProblem, candidates: Array) -> Ite
     try:
         yield
     except ModelError as error:
-        positions, n_candidates = problem.query.positions, candidates.shape[1]
+        positions, n_candidates = problem.batch.positions, candidates.shape[1]
         if positions is not None:
             owner = np.repeat(np.arange(len(candidates)), n_candidates)
             flat = flatten(candidates, 0, 1)

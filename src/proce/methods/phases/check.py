@@ -1,7 +1,6 @@
 """The last check of a problem's candidates, and what the search of its rows has come to."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from proce.methods.calls.call import LastCheck, as_shown, first_passed, last_che
 from proce.methods.phases.choosing import is_better
 from proce.methods.phases.shortlist import Shortlist
 from proce.objective import CounterfactualProblem
-from proce.objective.doubt import missing_chances
 from proce.objective.terms import obey_limits
 from proce.schema import Layout
 from proce.search import SearchResult, Stop
@@ -37,7 +35,7 @@ def check_candidates(
     changes: Array,
 ) -> LastCheck:
     """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
-    factual = problem.query.factual[owner]
+    factual = problem.batch.factual[owner]
     shown = as_shown(problem.codec, rows, factual, frame_rows.raw[owner], frame_rows.layout)
     allowed = obey_limits(
         problem.limits.take(owner),
@@ -53,7 +51,7 @@ def check_candidates(
         predict_shown(problem.classifier, shown.read),
         allowed[:, 0],
         factual=factual,
-        target=problem.query.target[owner],
+        target=problem.batch.target[owner],
         requirement=problem.requirement,
         rules=problem.rules,
     )
@@ -73,7 +71,7 @@ class Solution:
         """Return the solution whose population an attempt at some rows goes on from."""
         return replace(self, population=self.population[instances])
 
-    @cached_property
+    @property
     def is_solved(self) -> Array:
         """Whether a row has a candidate that passed the last check, ``(i,)``."""
         is_solved = np.zeros_like(self.cut_short)
@@ -95,15 +93,16 @@ class Solution:
         return with_rows(distance, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
 
     @property
-    def missing(self) -> Array:
+    def robustness_gap(self) -> Array:
         """What each row's recommended candidate lacks until it is sure, infinite without one."""
-        lines, missing = self.lines_to_show(1), self.shortlist.missing
-        nothing = np.full((len(self.cut_short),), np.inf, dtype=missing.dtype)
-        return with_rows(nothing, self.shortlist.owner[lines], missing[lines])
+        lines, gap = self.lines_to_show(1), self.shortlist.robustness_gap
+        nothing = np.full((len(self.cut_short),), np.inf, dtype=gap.dtype)
+        return with_rows(nothing, self.shortlist.owner[lines], gap[lines])
 
     def is_better_than(self, other: "Solution", rows: Array) -> Array:
         """Return where advice beats that of the ``rows (i,)`` of another solution."""
-        return is_better(self.missing, self.distance, other.missing[rows], other.distance[rows])
+        theirs = other.robustness_gap[rows], other.distance[rows]
+        return is_better(self.robustness_gap, self.distance, *theirs)
 
     def lines_to_show(self, n: int) -> Array:
         """Return the positions in the shortlist of each row's first ``n`` that passed."""
@@ -139,9 +138,9 @@ def solution_of(
     part = problem.take(shortlist.owner)  # an instance for each candidate
     by_hand = done_by_hand(shortlist.changes)[:, None]
     realised = part.realise_by_hand(shortlist.rows[:, None], by_hand)
-    missing = missing_chances(part, realised, by_hand.sum(-1) > 0)[:, 0]
-    shortlist, check = _checked(problem, frame_rows, replace(shortlist, missing=missing))
-    check = replace(check, passed=check.passed & np.isfinite(missing))
+    gap = part.robustness_gap(realised, by_hand.sum(-1) > 0)[:, 0]
+    shortlist, check = _checked(problem, frame_rows, replace(shortlist, robustness_gap=gap))
+    check = replace(check, passed=check.passed & np.isfinite(gap))
     not_cut = np.zeros(len(frame_rows.positions), dtype=np.bool_)
     return Solution(shortlist, check, not_cut, shortlist.misses)
 

@@ -4,7 +4,6 @@ All functions take the candidates ``(…, p)`` of many rows at once. What a cand
 is sure to work is infinite for one that does not count: that it is not feasible, or was dropped.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,19 +25,19 @@ PREDICTION, PROTOTYPE, DISTANCE = int(Loss.PREDICTION), int(Loss.PROTOTYPE), int
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
-def is_better(missing: Array, distance: Array, than: Array, than_distance: Array) -> Array:
+def is_better(gap: Array, distance: Array, than: Array, than_distance: Array) -> Array:
     """Return flags where advice is surer than other advice, or as sure and closer."""
-    surer = (missing < than) & ~as_sure(than, missing)
-    is_closer = np.isfinite(missing) & (distance < than_distance)
-    return surer | (as_sure(missing, than) & is_closer)
+    surer = (gap < than) & ~as_sure(than, gap)
+    is_closer = np.isfinite(gap) & (distance < than_distance)
+    return surer | (as_sure(gap, than) & is_closer)
 
 
-def as_sure(missing: Any, than: Any) -> Any:
+def as_sure(gap: Any, than: Any) -> Any:
     """Return whether what lacks so much is no less sure than what lacks ``than``.
 
     Nothing shaky is as sure as what is sure. Kernels ask it of one candidate.
     """
-    return (missing <= than) | (than > 0) & (missing <= than + _SLACK)
+    return (gap <= than) | (than > 0) & (gap <= than + _SLACK)
 
 
 _is_as_sure = part(as_sure)
@@ -51,44 +50,33 @@ class Pool(NamedTuple):
     by_hand: Array  # (i, p, f), the features that each candidate acts on or holds
     losses: Array  # (i, p, 3); see `proce.losses.Loss`
     # (i, p), what each lacks until it is sure to work, infinite for one that does not count
-    missing: Array
+    robustness_gap: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """How candidates are chosen."""
+class Criteria(NamedTuple):
+    """What candidates are chosen by, beside the pick."""
 
-    # What is recommended. closest: the lowest distance. balanced: the knee, nearest to the best of
-    # all three losses. typical: the lowest prototype loss, or what takes its place, of those that
-    # are not too far beyond the closest. first: the candidate that the search lists first
-    # (Algorithm 1, line 27).
-    pick: Pick
-    n: int  # how many candidates of a row are chosen, at most
     within: float  # how many times as far as the closest a typical candidate may be
-    reach: Array  # (f,), how far apart two entries of a feature can be
+    reach: Floats  # (f,), how far apart two entries of a feature can be
     is_sparse: bool = True  # whether candidates that do more than another for nothing are left out
     is_typical: bool = False  # whether it is a benefit to look like the target
     only_firm: bool = False  # whether those that are less sure than the surest are left out
 
 
-def choose(pool: Pool, choice: Choice) -> Ints:
+def choose(pool: Pool, pick: Pick, n: int, criteria: Criteria) -> Ints:
     """Return the positions ``(i, n)`` of the candidates to show, the recommended one first.
 
     The positions behind a row's last candidate are -1.
     """
-    n_rows, n_candidates = pool.missing.shape
-    order = np.empty((n_rows, min(choice.n, n_candidates)), np.int64)
-    terms = _Terms(
-        choice.reach,
-        choice.is_sparse,
-        choice.is_typical,
-        choice.only_firm,
-        _PICKS[choice.pick],
-        float(choice.within),
-    )
-    among = first_of_each(rounded(pool.rows), np.isfinite(pool.missing))
-    rows, by_hand, losses, missing = map(np.ascontiguousarray, pool)
-    write_choice(rows, by_hand, losses, missing, among, terms, order)
+    # What is recommended. closest: the lowest distance. balanced: the knee, nearest to the best of
+    # all three losses. typical: the lowest prototype loss, or what takes its place, of those that
+    # are not too far beyond the closest. first: the candidate that the search lists first
+    # (Algorithm 1, line 27).
+    code, n_rows, n_candidates = _PICKS[pick], *pool.robustness_gap.shape
+    order = np.empty((n_rows, min(n, n_candidates)), np.int64)
+    among = first_of_each(rounded(pool.rows), np.isfinite(pool.robustness_gap))
+    rows, by_hand, losses, robustness_gap = map(np.ascontiguousarray, pool)
+    write_choice(rows, by_hand, losses, robustness_gap, among, code, criteria, order)
     return order
 
 
@@ -116,17 +104,6 @@ def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     return scatter(counts, 1, ranked.genes[..., 0].astype(np.int64), ranked.front)
 
 
-class _Terms(NamedTuple):
-    """A :class:`Choice` as the kernel reads it."""
-
-    reach: Floats
-    is_sparse: bool
-    is_typical: bool
-    only_firm: bool
-    pick: int
-    within: float
-
-
 class _Work(NamedTuple):
     """What is worked in for one row after the other."""
 
@@ -147,16 +124,17 @@ def write_choice(
     rows: Floats,  # (i, p, f)
     by_hand: Flags,  # (i, p, f)
     losses: Floats,  # (i, p, 3)
-    missing: Floats,  # (i, p)
+    robustness_gap: Floats,  # (i, p)
     counts: Flags,  # (i, p), which candidates can be shown
-    terms: _Terms,
+    pick: int,
+    criteria: Criteria,
     order: Ints,  # (i, n); written
 ) -> None:
     """Write for each row the positions ``(i, n)`` of the candidates to show; -1 behind its last.
 
-    Those that others make needless are dropped, the rest are ranked, the surest first.
+    Those that do more than others for nothing are dropped, the rest are ranked, the surest first.
     """
-    only_firm = terms.only_firm
+    only_firm = criteria.only_firm
     n_rows, p, f = rows.shape
     n_words = (f + 63) // 64
     work = _Work(
@@ -169,7 +147,7 @@ def write_choice(
     )
     sets, among, members = work.sets, work.among, work.members
     for i in range(n_rows):
-        own, lacks = losses[i], missing[i]
+        own, gaps = losses[i], robustness_gap[i]
         for c in range(p):
             among[c] = counts[i, c]
             for w in range(n_words):
@@ -177,47 +155,47 @@ def write_choice(
             for a in range(f):
                 if by_hand[i, c, a]:
                     sets[c, a // 64] |= _ONE << np.uint64(a % 64)
-        if terms.is_sparse:
-            if terms.is_typical:
-                _keep_near(own, lacks, terms.within, among)
-            _drop_needless(own, lacks, terms, work)
-            _drop_alike(rows[i], own, lacks, terms, work)
-        _drop_outdone(lacks, work)
-        least = _least(lacks, among)
-        n_chosen, all_at_once = ZERO, terms.pick == FIRST and not only_firm
+        if criteria.is_sparse:
+            if criteria.is_typical:
+                _keep_near(own, gaps, criteria.within, among)
+            _drop_supersets(own, gaps, criteria, work)
+            _drop_alike(rows[i], own, gaps, criteria, work)
+        _drop_less_sure(gaps, work)
+        least = _least(gaps, among)
+        n_chosen, all_at_once = ZERO, pick == FIRST and not only_firm
         for group in range(1 if only_firm or all_at_once else 2):
             size = ZERO
             for c in range(p):
-                if among[c] and (all_at_once or _is_as_sure(lacks[c], least) == (group == 0)):
+                if among[c] and (all_at_once or _is_as_sure(gaps[c], least) == (group == 0)):
                     members[size] = c
                     size += 1
-            n_chosen = rank(own, size, terms, work, order[i], n_chosen)
+            n_chosen = rank(own, size, pick, criteria.within, work, order[i], n_chosen)
         for s in range(n_chosen, order.shape[1]):
             order[i, s] = -1
 
 
 @part
-def _least(lacks: Floats, among: Flags) -> float:
+def _least(gaps: Floats, among: Flags) -> float:
     """Return the least that a candidate of a row that counts lacks, of ``(p,)`` each."""
     least = np.inf
-    for c in range(len(lacks)):
-        if among[c] and lacks[c] < least:
-            least = lacks[c]
+    for c in range(len(gaps)):
+        if among[c] and gaps[c] < least:
+            least = gaps[c]
     return least
 
 
 @part
-def _keep_near(losses: Floats, lacks: Floats, within: float, among: Flags) -> None:
+def _keep_near(losses: Floats, gaps: Floats, within: float, among: Flags) -> None:
     """Let candidates of a row ``(p,)`` no longer count that are too far beyond the closest one.
 
     That is the closest of the surest, by the losses ``(p, 3)``.
     """
-    least, closest = _least(lacks, among), np.inf
-    for c in range(len(lacks)):
-        if among[c] and _is_as_sure(lacks[c], least):
+    least, closest = _least(gaps, among), np.inf
+    for c in range(len(gaps)):
+        if among[c] and _is_as_sure(gaps[c], least):
             closest = min(closest, losses[c, DISTANCE])
     limit = _near_limit(closest, within)
-    for c in range(len(lacks)):
+    for c in range(len(gaps)):
         among[c] = among[c] and losses[c, DISTANCE] <= limit
 
 
@@ -236,22 +214,22 @@ def _compare_sets(sets: Words, d: int, c: int) -> int:
 
 
 @part
-def _drop_needless(losses: Floats, lacks: Floats, terms: _Terms, work: _Work) -> None:
+def _drop_supersets(losses: Floats, gaps: Floats, criteria: Criteria, work: _Work) -> None:
     """Drop candidates ``(p,)`` of a row that do more than another one for no benefit.
 
     That one acts on some of their features alone, is as sure, and no loss ``(p, 3)`` is higher.
     """
-    sets, among, dropped, p = work.sets, work.among, work.dropped, len(lacks)
+    sets, among, dropped, p = work.sets, work.among, work.dropped, len(gaps)
     for c in range(p):
         dropped[c] = False
         if not among[c]:
             continue
         for d in range(p):
-            if not among[d] or lacks[d] > lacks[c] or _compare_sets(sets, d, c) != 1:
+            if not among[d] or gaps[d] > gaps[c] or _compare_sets(sets, d, c) != 1:
                 continue
             as_good = losses[d, PREDICTION] <= losses[c, PREDICTION]
             as_good = as_good and losses[d, DISTANCE] <= losses[c, DISTANCE]
-            if terms.is_typical:
+            if criteria.is_typical:
                 as_good = as_good and losses[d, PROTOTYPE] <= losses[c, PROTOTYPE]
             if as_good:
                 dropped[c] = True
@@ -260,21 +238,23 @@ def _drop_needless(losses: Floats, lacks: Floats, terms: _Terms, work: _Work) ->
 
 
 @part
-def _drop_alike(rows: Floats, losses: Floats, lacks: Floats, terms: _Terms, work: _Work) -> None:
+def _drop_alike(
+    rows: Floats, losses: Floats, gaps: Floats, criteria: Criteria, work: _Work
+) -> None:
     """Drop candidates of a row ``(p, f)`` that are no other way than a better one.
 
     That one acts on the same, is as sure, costs less by the losses ``(p, 3)``, and all that is
     acted on ends nearly alike.
     """
     sets, among, dropped = work.sets, work.among, work.dropped
-    preferred = PROTOTYPE if terms.is_typical else DISTANCE
+    preferred = PROTOTYPE if criteria.is_typical else DISTANCE
     p, f = rows.shape
     for c in range(p):
         dropped[c] = False
         if not among[c]:
             continue
         for d in range(p):
-            if d == c or not among[d] or lacks[d] > lacks[c]:
+            if d == c or not among[d] or gaps[d] > gaps[c]:
                 continue
             cost, other = losses[c, preferred], losses[d, preferred]
             if not (other < cost or (other == cost and d < c)):
@@ -284,7 +264,7 @@ def _drop_alike(rows: Floats, losses: Floats, lacks: Floats, terms: _Terms, work
             is_near = True
             for a in range(f):
                 if (sets[c, a // 64] >> np.uint64(a % 64)) & _ONE:
-                    apart = unit_gap(rows[d, a], rows[c, a], terms.reach[a])
+                    apart = unit_gap(rows[d, a], rows[c, a], criteria.reach[a])
                     if apart > _ALIKE:  # what is missing in both is not apart
                         is_near = False
                         break
@@ -295,18 +275,18 @@ def _drop_alike(rows: Floats, losses: Floats, lacks: Floats, terms: _Terms, work
 
 
 @part
-def _drop_outdone(lacks: Floats, work: _Work) -> None:
+def _drop_less_sure(gaps: Floats, work: _Work) -> None:
     """Drop candidates ``(p,)`` of a row that act on the same as a sure one, and are not sure.
 
     They are that one with weaker numbers.
     """
-    sets, among, dropped, p = work.sets, work.among, work.dropped, len(lacks)
+    sets, among, dropped, p = work.sets, work.among, work.dropped, len(gaps)
     for c in range(p):
         dropped[c] = False
-        if not among[c] or lacks[c] <= 0:
+        if not among[c] or gaps[c] <= 0:
             continue
         for d in range(p):
-            if among[d] and lacks[d] <= 0 and _compare_sets(sets, d, c) == 2:
+            if among[d] and gaps[d] <= 0 and _compare_sets(sets, d, c) == 2:
                 dropped[c] = True
                 break
     _leave_out(dropped, among)
@@ -349,18 +329,18 @@ def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
 
 
 @part
-def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
+def _recommended(losses: Floats, size: int, pick: int, within: float, work: _Work) -> int:
     """Return which of the ``size`` first members is recommended, by the losses ``(p, 3)``.
 
     It has the least of what the pick goes by; of equals it is the first.
     """
-    pick, members, scaled = terms.pick, work.members, work.scaled
+    members, scaled = work.members, work.scaled
     if pick == FIRST:
         return 0
     closest = np.inf
     for s in range(size):
         closest = min(closest, losses[members[s], DISTANCE])
-    limit = _near_limit(closest, terms.within)
+    limit = _near_limit(closest, within)
     best, least = 0, np.inf
     for s in range(size):
         c = members[s]
@@ -378,7 +358,9 @@ def _recommended(losses: Floats, size: int, terms: _Terms, work: _Work) -> int:
 
 
 @part
-def rank(losses: Floats, size: int, terms: _Terms, work: _Work, order: Ints, n_chosen: int) -> int:
+def rank(
+    losses: Floats, size: int, pick: int, within: float, work: _Work, order: Ints, n_chosen: int
+) -> int:
     """Write the ``size`` first members of a row behind those chosen; return how many are chosen.
 
     The recommended one comes first, then always the one that is farthest from all chosen, less what
@@ -396,7 +378,7 @@ def rank(losses: Floats, size: int, terms: _Terms, work: _Work, order: Ints, n_c
             scaled[c, k] = on_range(losses[c, k], low, low, max(high, low + 1e-12))
     for s in range(size):
         difference[s] = np.inf
-    best, n_left = _recommended(losses, size, terms, work), size
+    best, n_left = _recommended(losses, size, pick, within, work), size
     while n_chosen < len(order):
         order[n_chosen] = members[best]
         n_chosen, n_left = n_chosen + 1, n_left - 1

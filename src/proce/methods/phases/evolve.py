@@ -25,7 +25,7 @@ class SearchedProblem:
     def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         if self._instances is not instances:
-            is_whole = np.array_equal(instances, np.arange(len(self.problem.query.factual)))
+            is_whole = np.array_equal(instances, np.arange(len(self.problem.batch.factual)))
             self._part = self.problem if is_whole else self.problem.take(instances)
             self._instances = instances
         realised = self._part.realise(genes)
@@ -47,7 +47,7 @@ def evolve(
     seed = fitted.seed + attempt.number
     initial = initial_population(
         genome,
-        problem.query,
+        problem.batch,
         fitted.codec.reach,
         fitted.rows,
         problem.gene_map,
@@ -61,7 +61,7 @@ def evolve(
         np.concatenate([initial, *seeds], axis=1),
         settings,
         seed=seed,
-        keys=problem.query.keys,
+        keys=problem.batch.keys,
         archive_by=Loss.DISTANCE,
         max_evaluations=max_evaluations,
         budget_seconds=budget_seconds,
@@ -69,7 +69,7 @@ def evolve(
     )
 
 
-def genes_of(problem: CounterfactualProblem, batch: CandidateBatch) -> Array:
+def genes_of(problem: CounterfactualProblem, candidates: CandidateBatch) -> Array:
     """Return candidates as genes ``(i, c, g)``; the switch of what is done by hand is on."""
-    switches = batch.by_hand[..., list(problem.gene_map.switched)]
-    return np.concatenate([batch.rows, switches], axis=-1)
+    switches = candidates.by_hand[..., list(problem.gene_map.switched)]
+    return np.concatenate([candidates.rows, switches], axis=-1)

@@ -9,7 +9,6 @@ advice. The plan is a list: its length bounds the work.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
@@ -28,15 +27,15 @@ from proce.objective import (
     CallLimits,
     Clock,
     CounterfactualProblem,
-    Doubt,
-    EquationDoubt,
+    EquationUncertainty,
+    InstanceBatch,
     Limits,
-    ModelDoubt,
-    Query,
+    ModelUncertainty,
     Requirement,
     Start,
-    pose_query,
+    UncertaintySet,
 )
+from proce.objective.waiting import STILL
 from proce.schema import Codec
 
 
@@ -75,13 +74,20 @@ class CallSpec:
         """Return the terms under which the decision itself is enough."""
         return replace(self, requirement=self.requirement.without_margin())
 
-    def query(self, factual: Array, target: Array, raw: Array) -> Query:
+    def batch(
+        self,
+        factual: Array,
+        target: Array,
+        raw: Array,
+        positions: Array | None = None,
+        own: Array | None = None,
+    ) -> InstanceBatch:
         """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``.
 
-        ``raw`` is the rows in raw units, as they came in.
+        The last three are as in an `InstanceBatch`.
         """
         fitted = self.fitted
-        return pose_query(
+        return InstanceBatch.of(
             factual,
             target,
             row_keys(factual),
@@ -89,66 +95,63 @@ class CallSpec:
             index=fitted.index,
             n_neighbours=fitted.settings.n_neighbours,
             scm=fitted.scm,
+            refits=fitted.refits,
             seed=fitted.seed,
             raw=raw,
+            positions=positions,
+            own=own,
         )
-
-    def limits_of(self, factual: Array) -> Limits:
-        """Return what rows ``(i, f)`` may become."""
-        return self.limits.of_rows(self.fitted.codec, factual)
 
     @property
     def lets_wait(self) -> bool:
         """Whether anybody may wait: the schema has a feature for it, and the call lets it move."""
-        names = self.clock.names & self.limits.varied
+        names = Clock.of(self.fitted.codec).names & self.limits.varied
         return self.fitted.settings.max_wait_years > 0 and bool(names)
 
-    def waiting_problem(self, query: Query) -> CounterfactualProblem:
-        """Return the search problem of a query in which people may also wait."""
-        max_years, codec = self.fitted.settings.max_wait_years, self.fitted.codec
-        problem = self.problem(query)
-        return replace(
-            problem,
-            clock=self.clock,
-            limits=self.clock.open(problem.limits, self.limits, codec, query.factual, max_years),
-            effort=self.clock.weigh(problem.effort, max_years),
-        )
-
-    @cached_property
-    def clock(self) -> Clock:
-        """How time moves the features that wait."""
-        return Clock.of(self.fitted.codec)
-
-    @cached_property
-    def doubts(self) -> tuple[Doubt, ...]:
+    @property
+    def uncertainty(self) -> tuple[UncertaintySet, ...]:
         """The possible worlds in which advice should work, with the chance that is asked for."""
-        doubts: list[Doubt] = []
+        sets: list[UncertaintySet] = []
         if self.fitted.refits is not None:
-            doubts.append(EquationDoubt.of(self.fitted.refits, SURE))
+            sets.append(EquationUncertainty(self.fitted.refits, SURE))
         if self.robust is not None:
-            doubts.append(ModelDoubt.of(self.models, self.robust))
-        return tuple(doubts)
+            sets.append(ModelUncertainty.of(self.models, self.robust))
+        return tuple(sets)
 
-    def problem(self, query: Query) -> CounterfactualProblem:
-        """Return the search problem of a query; nobody waits, and nothing is doubted."""
+    def problem(self, batch: InstanceBatch) -> CounterfactualProblem:
+        """Return the search problem of some rows; nobody waits, and nothing is uncertain."""
+        limits = self.limits.of_rows(self.fitted.codec, batch.factual)
+        return self._pose(batch, limits, self.effort, STILL)
+
+    def waiting_problem(self, batch: InstanceBatch) -> CounterfactualProblem:
+        """Return the search problem of some rows in which people may also wait."""
+        max_years, codec = self.fitted.settings.max_wait_years, self.fitted.codec
+        clock, limits = Clock.of(codec), self.limits.of_rows(codec, batch.factual)
+        limits = clock.open(limits, self.limits, codec, batch.factual, max_years)
+        return self._pose(batch, limits, clock.weigh(self.effort, max_years), clock)
+
+    def _pose(
+        self, batch: InstanceBatch, limits: Limits, effort: Array, clock: Clock
+    ) -> CounterfactualProblem:
         fitted = self.fitted
-        return CounterfactualProblem(
+        return CounterfactualProblem.of(
             codec=fitted.codec,
             classifier=fitted.classifier,
             autoencoder=fitted.autoencoder,
-            distance=fitted.distance,
+            distance=fitted.facts.distance,
             scm=fitted.scm,
-            query=query,
-            limits=self.limits_of(query.factual),
+            batch=batch,
+            limits=limits,
             mode=fitted.mode,
             gene_map=fitted.gene_map,
             requirement=self.requirement,
             rules=self.rules,
-            effort=self.effort,
+            effort=effort,
             max_changes=self.max_changes,
             causal_weight=fitted.settings.causal_weight,
             effect_weight=fitted.settings.effect_weight,
             distance_form=fitted.settings.distance,
+            clock=clock,
             answers=self.answers,
         )
 
@@ -174,8 +177,8 @@ class Attempt:
     with_margin: bool = True  # whether the target must be passed by the margin
     # whether actions may lead to all that was seen in training, not only to where most people are
     anywhere: bool = False
-    # whether what is found must be sure to work in the possible worlds of the problem's doubts
-    surely: bool = False
+    # whether what is found must be sure to work in the possible worlds of the problem's uncertainty
+    robust: bool = False
     # The rows that are searched: open, those without advice; shaky, those whose advice from the
     # attempt before is not sure to work; long, those whose advice has many actions. What is found
     # for the last two counts where it beats what they have.
@@ -183,12 +186,12 @@ class Attempt:
     # the most actions and holds, where the attempt has a limit of its own
     max_changes: int | None = None
 
-    def for_surer(self) -> "Attempt":
+    def for_robustness(self) -> "Attempt":
         """Return a second attempt under the same terms, for advice that is sure to work.
 
         The way that is sure may lead elsewhere, so that the search starts anywhere.
         """
-        return replace(self, number=self.number + _N_SEEDS, surely=True, whose="shaky")
+        return replace(self, number=self.number + _N_SEEDS, robust=True, whose="shaky")
 
     def start(self, usual: Start) -> Start:
         """Return where the search of this attempt starts, given where searches start.
@@ -198,7 +201,7 @@ class Attempt:
         """
         if usual == "gaussian":
             return usual
-        return "anywhere" if self.surely or not self.with_margin else usual
+        return "anywhere" if self.robust or not self.with_margin else usual
 
     def settings(self, settings: SearchSettings) -> SearchSettings:
         """Return the settings of the search: every further attempt is shorter.
@@ -208,7 +211,7 @@ class Attempt:
         """
         if self.number == 0:
             return settings
-        n_generations = settings.n_generations // (4 if self.limited or self.surely else 2)
+        n_generations = settings.n_generations // (4 if self.limited or self.robust else 2)
         return replace(settings, n_generations=max(1, n_generations))
 
     def rows_of(
@@ -216,8 +219,8 @@ class Attempt:
     ) -> Array:
         """Return which rows of a problem and its solution this attempt is for, as positions."""
         if self.whose == "shaky":
-            is_asked = np.full_like(is_settled, problem.asks_for_doubts)
-            return np.flatnonzero((solution.missing > 0) & (is_asked | solution.is_solved))
+            is_asked = np.full_like(is_settled, problem.requires_robustness)
+            return np.flatnonzero((solution.robustness_gap > 0) & (is_asked | solution.is_solved))
         assert self.whose == "long", "who has nothing is known"
         return np.flatnonzero(~is_settled & (solution.n_actions > MAX_SCANNED))
 
@@ -233,12 +236,12 @@ class Attempt:
     def pose(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
         """Return the problem of this attempt at the rows of a problem with the limits of a call."""
         if not self.with_margin:
-            problem = replace(problem, requirement=problem.requirement.without_margin())
+            problem = problem.with_requirement(problem.requirement.without_margin())
         if self.anywhere:
-            wider = limits.widened().of_rows(problem.codec, problem.query.factual)
-            problem = replace(problem, limits=wider)
+            factual = problem.batch.factual
+            problem = problem.with_limits(limits.widened().of_rows(problem.codec, factual))
         if self.max_changes is not None:
-            problem = replace(problem, max_changes=self.max_changes)
+            problem = problem.with_max_changes(self.max_changes)
         return problem
 
 
@@ -264,7 +267,7 @@ def plan_attempts(
             attempts.append(Attempt(len(attempts), limited, with_margin=False, anywhere=True))
     if not goes_on:
         return attempts
-    plan = [turn for attempt in attempts for turn in (attempt, attempt.for_surer())]
+    plan = [turn for attempt in attempts for turn in (attempt, attempt.for_robustness())]
     if shortens and not limited:
         plan.insert(2, Attempt(1, limited=True, whose="long", max_changes=MAX_SCANNED))
     return plan

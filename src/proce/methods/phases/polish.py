@@ -45,7 +45,7 @@ _ROUNDS = (
 
 def polish(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateBatch:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
-    best, owner = trials.each_alone()
+    best, owner = trials.flatten()
     n_moved = (best.by_hand[:, 0] & ~problem.codec.is_categorical).sum(-1)
     n_turns = np.minimum(np.where(best.is_feasible[:, 0], n_moved, 0), _MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
@@ -53,7 +53,7 @@ def polish(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateB
         if len(same):
             nearer = _polish_numbers(problem.take(owner[same]), best.take_rows(same), n)
             best = best.with_rows(same, nearer)
-    return best.side_by_side(len(trials.rows))
+    return best.unflatten(len(trials.rows))
 
 
 def _polish_numbers(
@@ -73,7 +73,11 @@ def _polish_numbers(
             continue
         is_whole = len(active) == len(everyone)
         part, own = (best, problem) if is_whole else (best.take_rows(active), problem.take(active))
-        best, active = adopt_closer(best, active, _drawn(own, part, n_turns, pairs), _MIN_GAIN)
+        alike = np.tile(_ALIKE if n_turns > 1 else (), (len(part.rows), 1))
+        drawn = scale_changes(own, part, alike, n_turns, pairs)
+        acts = np.broadcast_to(part.by_hand, drawn.shape)
+        variants = evaluate(own, own.genome.repair(drawn, acts), acts)
+        best, active = adopt_closer(best, active, variants, _MIN_GAIN)
     return best
 
 
@@ -85,18 +89,18 @@ def consolidate(problem: CounterfactualProblem, trials: CandidateBatch) -> Candi
     farther, or not. What is feasible and closest is kept, as long as it is closer. Candidates of
     one or two actions are left to :func:`polish`.
     """
-    best, owner = trials.each_alone()
+    best, owner = trials.flatten()
     active = np.flatnonzero(best.is_feasible[:, 0])
     for _ in range(_CONSOLIDATIONS):
         active = active[best.by_hand[active, 0].sum(-1) > 2]
         if not len(active):
             break
-        variants = _left_out(problem.take(owner[active]), best.take_rows(active))
+        variants = _without_actions(problem.take(owner[active]), best.take_rows(active))
         best, active = adopt_closer(best, active, variants, _MIN_GAIN)
-    return best.side_by_side(len(trials.rows))
+    return best.unflatten(len(trials.rows))
 
 
-def _left_out(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateBatch:
+def _without_actions(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateBatch:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
     numbers, by_hand = ~problem.codec.is_categorical, trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
@@ -104,13 +108,13 @@ def _left_out(problem: CounterfactualProblem, trials: CandidateBatch) -> Candida
     size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
     order = np.argsort(size[:, 0], axis=-1, kind="stable")[:, :most]
     acts = np.concatenate([leave_out_each(by_hand, order), leave_out_more(by_hand, order)], axis=1)
-    farther = as_far(problem, trials, np.tile(_FARTHER, (len(order), 1)))
+    farther = scale_changes(problem, trials, np.tile(_FARTHER, (len(order), 1)))
     rows = np.tile(farther, (1, acts.shape[1], 1))
     acts = np.repeat(acts, len(_FARTHER), axis=1)
     return evaluate(problem, problem.genome.repair(rows, acts), acts)
 
 
-def as_far(
+def scale_changes(
     problem: CounterfactualProblem,
     trials: CandidateBatch,
     shares: Array,
@@ -120,7 +124,7 @@ def as_far(
     """Return candidates ``(n, 1)`` whose numbers go ``shares (n, a)`` of their way, ``(n, v)``."""
     shape = len(shares), n_turns * len(pairs) + shares.shape[1], trials.rows.shape[-1]
     drawn = np.empty(shape)
-    draw_in(
+    write_scaled_changes(
         np.ascontiguousarray(trials.rows),
         np.ascontiguousarray(trials.by_hand & ~problem.codec.is_categorical),
         np.ascontiguousarray(trials.expected),
@@ -131,18 +135,8 @@ def as_far(
     return drawn
 
 
-def _drawn(
-    problem: CounterfactualProblem, trials: CandidateBatch, n_turns: int, pairs: _Pairs
-) -> CandidateBatch:
-    """Try candidates ``(n, 1)`` with their numbers nearer, or traded, as ``(n, v)``."""
-    alike = np.tile(_ALIKE if n_turns > 1 else (), (len(trials.rows), 1))
-    drawn = as_far(problem, trials, alike, n_turns, pairs)
-    acts = np.broadcast_to(trials.by_hand, drawn.shape)
-    return evaluate(problem, problem.genome.repair(drawn, acts), acts)
-
-
 @kernel
-def draw_in(
+def write_scaled_changes(
     rows: Floats,  # (n, 1, f)
     moves: Flags,  # (n, 1, f), which numbers are acted on
     expected: Floats,  # (n, 1, f)

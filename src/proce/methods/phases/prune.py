@@ -15,7 +15,6 @@ is less sure to work is needed too.
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,6 @@ from proce.methods.phases.candidates import (
 from proce.methods.phases.check import FrameRows, Solution, check_candidates
 from proce.methods.phases.shortlist import Shortlist, change_kinds
 from proce.objective import CounterfactualProblem
-from proce.objective.doubt import missing_chances
 from proce.objective.terms import obey_limits
 
 _MIN_SAVED = 1e-9  # of distance by an action that is taken back
@@ -46,7 +44,7 @@ def prune(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateBa
 
     A candidate that is not feasible stays as it is.
     """
-    pruned, owner = trials.each_alone()
+    pruned, owner = trials.flatten()
     active = np.flatnonzero(_can_lose_some(pruned))
     while len(active):
         shortened = []
@@ -59,7 +57,7 @@ def prune(problem: CounterfactualProblem, trials: CandidateBatch) -> CandidateBa
             shortened.append(better)
         active = np.concatenate(shortened)
         active = active[_can_lose_some(pruned.take_rows(active))]
-    return pruned.side_by_side(len(trials.rows))
+    return pruned.unflatten(len(trials.rows))
 
 
 def ends_farther(problem: CounterfactualProblem, distance: Array, before: Array) -> Flags:
@@ -125,7 +123,7 @@ def leave_out_more(by_hand: Flags, order: Ints) -> Flags:
     return left[:, 1:]
 
 
-def drop_needless(
+def prune_shown(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
     solution: Solution,
@@ -158,12 +156,10 @@ def _shorten(
     """Return a solution with some lines replaced, and these lines; None where all are needed."""
     shortlist, check = solution.shortlist, solution.check
     by_hand = done_by_hand(shortlist.changes[lines])
-    which, positions = np.nonzero(by_hand & (by_hand.sum(-1) > 1)[:, None])
+    which, _, fewer = _without_each(by_hand & (by_hand.sum(-1) > 1)[:, None])
     if not len(which):
         return None
     line, owner = lines[which], shortlist.owner[lines[which]]
-    fewer = by_hand[which]
-    fewer[np.arange(len(which)), positions] = False
     part = problem.take(owner)  # an instance for each variant
     realised = part.realise_by_hand(shortlist.rows[line][:, None], fewer[:, None])
     rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
@@ -175,24 +171,21 @@ def _shorten(
         told = np.stack([shortlist.rows[line], checked.shown.told()], axis=1)
         before, after = np.moveaxis(part.typicality_loss(told), 1, 0)
         can_go &= after <= before
-    missing = missing_chances(part, realised, can_go[:, None])[:, 0]
-    good = np.flatnonzero(can_go & (missing <= shortlist.missing[line]))
+    gap = part.robustness_gap(realised, can_go[:, None])[:, 0]
+    good = np.flatnonzero(can_go & (gap <= shortlist.robustness_gap[line]))
     if not len(good):
         return None
-    losses = part.without_doubts().score(realised).losses[:, 0]
+    losses = part.without_uncertainty().score(realised).losses[:, 0]
     best = good[lowest_of_each(line[good], distance[good])]  # the closest variant
     replaced = line[best]
-    new: dict[str, Array] = {
-        "rows": rows[best],
-        "changes": changes[best],
-        "losses": losses[best],
-        "expected": realised.expected[best, 0],
-        "missing": missing[best],
-    }
-    columns: dict[str, Any] = {
-        name: with_rows(getattr(shortlist, name), replaced, column) for name, column in new.items()
-    }
-    shortened = replace(shortlist, **columns)
+    shortened = replace(
+        shortlist,
+        rows=with_rows(shortlist.rows, replaced, rows[best]),
+        changes=with_rows(shortlist.changes, replaced, changes[best]),
+        losses=with_rows(shortlist.losses, replaced, losses[best]),
+        expected=with_rows(shortlist.expected, replaced, realised.expected[best, 0]),
+        robustness_gap=with_rows(shortlist.robustness_gap, replaced, gap[best]),
+    )
     probabilities = with_rows(check.probabilities, replaced, checked.probabilities[best])
     passed = passed_when_shortened(shortlist, shortened, check.passed, replaced)
     shorter = replace(
@@ -201,6 +194,14 @@ def _shorten(
         check=replace(check, passed=passed, probabilities=probabilities),
     )
     return shorter, replaced
+
+
+def _without_each(by_hand: Flags) -> tuple[Ints, Ints, Flags]:
+    """Return the line and the feature of each cell that is done, and what is done without it."""
+    line, position = np.nonzero(by_hand)
+    fewer = by_hand[line]
+    fewer[np.arange(len(line)), position] = False
+    return line, position, fewer
 
 
 def passed_when_shortened(
@@ -219,7 +220,7 @@ def passed_when_shortened(
         passed[own] = False
         _, same = groups_of(np.column_stack([after.owner, rounded(rows)]))
         is_shown = np.isin(same[own], same[passed])
-        passed[own] = np.isfinite(after.missing[own]) & ~is_shown
+        passed[own] = np.isfinite(after.robustness_gap[own]) & ~is_shown
     return passed
 
 
@@ -237,12 +238,9 @@ def ablate_actions(
     """
     contributions = np.zeros(rows.shape, dtype=probabilities.dtype)
     asked_by = np.full(rows.shape, NO_RULE, dtype=np.int64)
-    done = done_by_hand(changes)
-    line, position = np.nonzero(done)
+    line, position, by_hand = _without_each(done_by_hand(changes))
     if not len(line):
         return contributions, asked_by
-    by_hand = done[line]
-    by_hand[np.arange(len(line)), position] = False
     part = problem.take(line)  # an instance for each cell
     realised = part.realise_by_hand(rows[line][:, None], by_hand[:, None])
     broken = _first_broken(part, realised.point[:, 0])
@@ -250,7 +248,7 @@ def ablate_actions(
     any_blamed = bool(blamed.any())
     if any_blamed:
         moved = realised.acted_on | realised.consequence
-        shown = part.query.factual, realised.point, moved, realised.by_hand
+        shown = part.batch.factual, realised.point, moved, realised.by_hand
         blamed &= obey_limits(part.limits, part.codec, *shown, part.max_changes)[:, 0]
     is_action = changes[line, position] == Change.ACTION
     asked = is_action | blamed
@@ -259,7 +257,7 @@ def ablate_actions(
         part, point = part.take(np.flatnonzero(asked)), point[asked]
         line, position, broken = line[asked], position[asked], broken[asked]
         is_action, blamed = is_action[asked], blamed[asked]
-    chances, target = part.ask(point), part.query.target
+    chances, target = part.ask(point), part.batch.target
     own = target_probability(chances[:, 0], target)
     contributions[line, position] = np.where(is_action, (probabilities[line] - own), 0.0)
     if any_blamed:
@@ -272,5 +270,5 @@ def _first_broken(problem: CounterfactualProblem, rows: Array) -> Array:
     """Return the first rule that each of the rows ``(n, f)`` breaks, by position; -1 for none."""
     broken = np.full((len(rows),), NO_RULE)
     for position, rule in reversed(list(enumerate(problem.rules))):
-        broken[~obey_rules([rule], problem.query.factual, rows)] = position
+        broken[~obey_rules([rule], problem.batch.factual, rows)] = position
     return broken

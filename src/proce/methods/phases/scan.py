@@ -61,7 +61,7 @@ class _Moves:
 
     def values(self, problem: CounterfactualProblem) -> Array:
         """Return the values ``(i, m)`` that the moves set in the rows of a problem."""
-        limits, own = problem.limits, problem.query.factual[:, self.position]
+        limits, own = problem.limits, problem.batch.factual[:, self.position]
         lower = limits.action_lower[:, self.position]
         upper = limits.action_upper[:, self.position]
         bound = np.where(self.share > 0, upper, lower)
@@ -86,7 +86,7 @@ def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list
         return []
     many = sum(f.can_be_acted_on for f in problem.codec.schema) > _MANY_FEATURES
     moves = _Moves.of(problem.codec, positions, _FEW_SHARES if many else _SHARES)
-    base = problem.query.factual[:, None]
+    base = problem.batch.factual[:, None]
     start = evaluate(problem, base, np.zeros_like(base, dtype=np.bool_))
     everything = expand(np.arange(len(problem.codec.schema)), len(base), -1)
     values, moved, can_move = _moves_of(problem, moves, everything)

@@ -18,10 +18,9 @@ from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.phases.candidates import CandidateBatch
-from proce.methods.phases.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.phases.choosing import Criteria, Pool, choose, find_fronts
 from proce.objective import CounterfactualProblem, Likeness
 from proce.objective.distance import DISTANCES
-from proce.objective.doubt import missing_chances
 from proce.objective.problem import are_sound
 from proce.search import SearchResult
 
@@ -51,7 +50,7 @@ class TypicalRows:
     positions: Array  # where these rows stand in the call
     # how much candidates look like their target; None where there are no such rows
     likeness: Likeness | None = None
-    is_asked_for: bool = False  # whether the call asks for typical ways
+    required: bool = False  # whether the call asks for typical ways
 
     @classmethod
     def none(cls) -> "TypicalRows":
@@ -85,18 +84,18 @@ def learn_looks(
     """
     served, likeness = np.zeros(len(rows), dtype=np.bool_), None
     pairs = sorted({*zip(target.tolist(), own.tolist(), strict=True)})
-    is_asked_for = wants_typical(fitted, options)
-    for pair in pairs if is_asked_for else ():
+    required = wants_typical(fitted, options)
+    for pair in pairs if required else ():
         known = fitted.likeness_of({*pair})
         if known is not None:
             likeness = known
             served |= (target == pair[0]) & (own == pair[1])
-    return TypicalRows(rows[served], likeness, is_asked_for)
+    return TypicalRows(rows[served], likeness, required)
 
 
 def typical_notes(typical: TypicalRows, rows: Array, found: Array) -> list[tuple[Array, str]]:
     """Return what readers should know where a typical way is asked for, each for some rows."""
-    if not typical.is_asked_for:
+    if not typical.required:
         return []
     return [(rows[~typical.has(rows)], NO_LOOKS), (found[typical.has(found)], TYPICAL)]
 
@@ -116,7 +115,7 @@ class Shortlist:
     changes: Array  # (n, f), a Change for each cell
     losses: Array  # (n, 3); see `proce.losses.Loss`
     expected: Array  # (n, f), where each feature would be if it were neither acted on nor held
-    missing: Array  # (n,), what each candidate lacks until it is sure to work
+    robustness_gap: Array  # (n,), what each candidate lacks until it is sure to work
     fronts: Fronts  # the whole Pareto sets of all instances, where they are kept
     # (i, m, g), the genes of the first members of each instance's population: where none is
     # feasible, those that came nearest, the nearest first. They repeat where there are fewer.
@@ -130,21 +129,21 @@ class Ways:
     # realised, losses: what each comes to, and its losses
     realised: Actions
     losses: Array
-    # feasible, missing: which are feasible where nothing is doubted, and what each lacks until it
-    # is sure to work
+    # feasible, robustness_gap: which are feasible where nothing is uncertain, and what each lacks
+    # until it is sure to work
     feasible: Array
-    missing: Array
+    robustness_gap: Array
 
     @classmethod
     def judged(cls, problem: CounterfactualProblem, pool: CandidateBatch, most: float) -> "Ways":
         """Return candidates as a person would see them; more than the ``most`` actions are none."""
         realised = problem.realise_by_hand(pool.rows, pool.by_hand)
-        scored = problem.without_doubts().score(realised)
+        scored = problem.without_uncertainty().score(realised)
         feasible = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
         feasible &= np.isfinite(pool.violation)  # that of copies is not
         feasible &= realised.count <= most
-        missing = missing_chances(problem, realised, feasible)
-        return cls(realised, scored.losses, feasible, missing)
+        gap = problem.robustness_gap(realised, feasible)
+        return cls(realised, scored.losses, feasible, gap)
 
     def beside(self, other: "Ways") -> "Ways":
         """Return these candidates, and behind them the others of the same rows."""
@@ -153,7 +152,7 @@ class Ways:
             Actions(*(np.concatenate(column, axis=1) for column in columns)),
             np.concatenate([self.losses, other.losses], axis=1),
             np.concatenate([self.feasible, other.feasible], axis=1),
-            np.concatenate([self.missing, other.missing], axis=1),
+            np.concatenate([self.robustness_gap, other.robustness_gap], axis=1),
         )
 
 
@@ -175,15 +174,15 @@ def select(
     """Choose for each row what to show, and some more in case a candidate fails the last check."""
     realised = ways.realised
     order = choose(
-        Pool(realised.point, realised.by_hand, ways.losses, ways.missing),
-        Choice(
-            options.pick,
-            options.n + _N_SPARE,
+        Pool(realised.point, realised.by_hand, ways.losses, ways.robustness_gap),
+        options.pick,
+        options.n + _N_SPARE,
+        Criteria(
             distance_factor(problem),
             problem.codec.reach,
             is_sparse=is_sparse,
             is_typical=problem.likeness is not None,
-            only_firm=problem.asks_for_doubts,
+            only_firm=problem.requires_robustness,
         ),
     )
     owner, nth = np.nonzero(order >= 0)
@@ -195,7 +194,7 @@ def select(
         change_kinds(realised)[owner, positions],
         ways.losses[owner, positions],
         realised.expected[owner, positions],
-        ways.missing[owner, positions],
+        ways.robustness_gap[owner, positions],
         _fronts(problem, result, most) if keeps_fronts else no_fronts,
         _nearest_misses(result),
     )

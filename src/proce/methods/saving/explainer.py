@@ -36,7 +36,7 @@ from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.call import BoundRule
 from proce.methods.calls.method import own_version, versions_in_use
 from proce.methods.fitting.fit import checked_class_labels
-from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
+from proce.methods.fitting.fitted import FittedParts, RowsLeftOut, TrainingFacts
 from proce.methods.fitting.typical import N_LOOKS, ClassLooks
 from proce.methods.saving.folder import (
     FORMAT,
@@ -103,7 +103,11 @@ def save_explainer(
             mechanisms=tuple(causes.mechanisms),
             models=tuple(causes.models),
             **references,
-            training=SavedRows(count=fitted.n_rows, sha256=fitted.training_hash, kept=with_rows),
+            training=SavedRows(
+                count=fitted.n_rows,
+                sha256=fitted.facts.training_hash,
+                kept=with_rows,
+            ),
             tensors=write_file(folder, "tensors", "safetensors", array_bytes(arrays)),
             model_file=model_file,
         )
@@ -330,12 +334,15 @@ def load_fitted(
         raise PersistenceError("the predicted classes of the training rows are damaged.")
     if manifest.scm is None and manifest.mode != "off":
         raise PersistenceError(f"the mode is {manifest.mode!r}, and there is no causal model.")
+    rows = _rows(manifest, arrays, codec)
+    left_out = None if training.kept else RowsLeftOut(training.count, training.sha256)
     return FittedParts(
         codec,
         classifier,
         autoencoder,
         PrototypeIndex(latents, predicted, classifier.classes),
-        _rows(manifest, arrays, codec),
+        rows,
+        TrainingFacts.of(codec, classifier, autoencoder, rows, left_out),
         None if manifest.scm is None else models[manifest.scm],
         _ensemble(models, manifest.ensemble),
         _ensemble(models, manifest.refits),
@@ -343,7 +350,7 @@ def load_fitted(
         tuple(_rule(rule, models, codec) for rule in manifest.rules),
         manifest.settings,
         manifest.options.seed,
-        None if training.kept else RowsLeftOut(training.count, training.sha256),
+        left_out,
         _load_class_labels(manifest, classifier),
         looks=load_looks(arrays, codec, len(classifier.classes)),
         device=manifest.options.device,

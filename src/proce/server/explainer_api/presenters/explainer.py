@@ -36,7 +36,7 @@ def describe(fitted: FittedParts, role: RoleView, title: str, n_rows: int) -> di
 def _feature(fitted: FittedParts, role: RoleView, feature: Feature) -> dict[str, Any]:
     codec = role.codec
     position = codec.schema.position(feature.name)
-    spread = None if fitted.spread is None else fitted.spread[feature.name]
+    spread = None if fitted.facts.spread is None else fitted.facts.spread[feature.name]
     described: dict[str, Any] = {
         "name": feature.name,
         "label": name_text(feature),
