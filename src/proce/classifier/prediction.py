@@ -73,12 +73,14 @@ def predict_shown(classifier: Classifier, read: ReadFrame) -> Array:
     # What a person is told in the end comes from frames.
     if not len(read.raw):
         return np.empty((0, len(classifier.classes)))
-    if isinstance(classifier, Adapter) and classifier.takes_arrays:
+    if not isinstance(classifier, Adapter) or classifier.takes_units:
+        return predict_read_frame(classifier, read)
+    if classifier.takes_arrays:
         try:
             return classifier.predict_raw(read.raw)
         except ModelError:
             pass  # as above
-    return predict_read_frame(classifier, read)
+    return classifier.predict_frame(read.frame)
 
 
 def predict_changed(
