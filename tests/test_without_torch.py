@@ -37,7 +37,6 @@ ASKS = {"classifier.adapters.from_torch"}
 DESCENDS = {
     "methods.published.dice.worker",
 }
-KINDS = ("pipeline", "network")
 
 # Found before any module of a process and of the processes that it starts; notes who asks for it.
 WATCH = """
@@ -56,17 +55,28 @@ import sys
 import pandas as pd
 from proce import Explanations, ProCE, evaluate
 
-folder, rows = sys.argv[1], pd.read_csv(sys.argv[2])
-explainer = ProCE.load(folder)
-result = explainer.explain(rows, target="yes", n=2)
-assert len(result.to_frame()), "a search that finds nothing proves nothing"
-explainer.explain(rows, target="yes", pick="typical")
-explainer.explain(rows, target="yes", vary=["age"])  # which is not enough: it is diagnosed
-explainer.what_if(rows.head(1), {"income": 90.0})
-evaluate(result)
-assert Explanations.from_json(result.to_json())[0].sentences()
-result.save_html("answers.html")
-assert "torch" not in sys.modules
+rows = pd.read_csv(sys.argv[1])
+for folder in sys.argv[2:]:
+    explainer = ProCE.load(folder)
+    result = explainer.explain(rows, target="yes", n=2)
+    assert len(result.to_frame()), "a search that finds nothing proves nothing"
+    explainer.explain(rows, target="yes", pick="typical")
+    explainer.explain(rows, target="yes", vary=["age"])  # which is not enough: it is diagnosed
+    explainer.what_if(rows.head(1), {"income": 90.0})
+    evaluate(result)
+    assert Explanations.from_json(result.to_json())[0].sentences()
+    result.save_html("answers.html")
+    assert "torch" not in sys.modules, folder
+"""
+BY_COMMAND = """
+import sys
+from pathlib import Path
+from proce.cli.main import main
+
+for folder in sys.argv[2:]:
+    out = Path(folder + ".csv")
+    assert main(["explain", folder, sys.argv[1], "--target", "yes", "--out", str(out)]) == 0
+    assert len(out.read_text().splitlines()) > 1
 """
 IN_PROCESSES = """
 import sys
@@ -74,10 +84,11 @@ import pandas as pd
 from proce import ProCE, explain_parallel
 
 if __name__ == "__main__":
-    folder, rows = sys.argv[1], pd.read_csv(sys.argv[2])
-    result = explain_parallel(ProCE.load(folder), rows, n_jobs=2, target="yes", chunk_rows=2)
-    assert len(result.to_frame())
-    assert "torch" not in sys.modules
+    rows = pd.read_csv(sys.argv[1])
+    for folder in sys.argv[2:]:
+        result = explain_parallel(ProCE.load(folder), rows, n_jobs=2, target="yes", chunk_rows=2)
+        assert len(result.to_frame())
+        assert "torch" not in sys.modules, folder
 """
 EVERY_MODULE = """
 import importlib, sys
@@ -89,8 +100,8 @@ for name in sys.argv[1:]:
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an explainer for each kind of model, and a file of rows to explain."""
+def saved(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A file of rows to explain, and the folders of an explainer for each kind of model."""
     folder, frame = tmp_path_factory.mktemp("saved"), applicants(200)
     label = decisions(frame)
     columns = make_column_transformer(
@@ -109,7 +120,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         fitted_elsewhere(explainer.save(folder / kind))
     refused = frame[(pipeline.predict(frame) == "no") & (frame["income"] > 40)].head(6)
     refused.to_csv(folder / "rows.csv", index=False)
-    return folder
+    return [folder / "rows.csv", *(folder / kind for kind in models)]
 
 
 @pytest.fixture
@@ -154,24 +165,18 @@ def test_no_module_loads_it_that_does_not_need_it(run: Any) -> None:
     assert run(sys.executable, "-c", EVERY_MODULE, *names) == ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_saved_explainer_explains_without_it(kind: str, saved: Path, run: Any) -> None:
-    assert run(sys.executable, "-c", EXPLAIN, saved / kind, saved / "rows.csv") == ""
+def test_a_saved_explainer_explains_without_it(saved: list[Path], run: Any) -> None:
+    assert run(sys.executable, "-c", EXPLAIN, *saved) == ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_command_explains_without_it(kind: str, saved: Path, run: Any, tmp_path: Path) -> None:
-    program, out = Path(sys.executable).with_name("proce"), tmp_path / "answers.csv"
-    words = ["explain", saved / kind, saved / "rows.csv", "--target", "yes", "--out", out]
-    assert run(program, *words) == ""
-    assert len(out.read_text().splitlines()) > 1
+def test_the_command_explains_without_it(saved: list[Path], run: Any) -> None:
+    assert run(sys.executable, "-c", BY_COMMAND, *saved) == ""
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_workers_explain_without_it(kind: str, saved: Path, run: Any, tmp_path: Path) -> None:
+def test_workers_explain_without_it(saved: list[Path], run: Any, tmp_path: Path) -> None:
     script = tmp_path / "in_processes.py"
     script.write_text(IN_PROCESSES)
-    assert run(sys.executable, script, saved / kind, saved / "rows.csv") == ""
+    assert run(sys.executable, script, *saved) == ""
 
 
 def test_only_these_modules_name_it() -> None:

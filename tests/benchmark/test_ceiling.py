@@ -30,7 +30,10 @@ METHODS = (
 )
 
 
-@pytest.fixture(scope="module", params=["loan", "simple_bn", "sangiovese"])
+@pytest.fixture(
+    scope="module",
+    params=["loan", "simple_bn", pytest.param("sangiovese", marks=pytest.mark.slow)],
+)
 def contenders(request: pytest.FixtureRequest, small_plan: Plan) -> Contenders:
     plan = replace(small_plan, datasets=(request.param,), rows=12)
     return Contenders(World.prepare(plan, request.param, "first", 0), plan)

@@ -15,7 +15,7 @@ from .downloads import DOWNLOADED, need_file
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-LONG = {"credit_card", "law"}
+LONG = {"adult", "credit_card", "law"}
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each_run = pytest.mark.parametrize(
     "path",

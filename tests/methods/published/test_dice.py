@@ -213,6 +213,8 @@ def test_evaluations_are_limited_and_what_was_found_is_kept(most: int) -> None:
     result = Dice(bank, SCHEMA, QUICK).fit(TRAINING).explain(ROWS, max_evaluations=most)
     assert 0 < result.provenance.evaluations <= len(ROWS) * most
     assert (len(result.counterfactuals()) > 0) == (most > 1)
+    nothing_found = [item for item in result if item.outcome == "not_found"]
+    assert all("evaluations were used up" in item.notes[0] for item in nothing_found)
 
 
 def test_what_the_model_was_asked_is_what_is_counted() -> None:

@@ -189,7 +189,7 @@ async def ask_for_explanation(
     request = {**body.as_sent(), "view": view}
     _require_within(service.settings.limits, request)
     request.setdefault("budget_seconds", service.settings.limits.seconds)
-    await service.workers.ask("check", request=request)
+    request = await service.workers.ask("check", request=request)  # with the operator's target
     record = await service.jobs.submit(request, role=role, owner=owner)
     if wait > 0:
         record = await service.jobs.wait(record.id, wait)

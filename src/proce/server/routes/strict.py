@@ -3,6 +3,7 @@
 import asyncio
 import email.message
 import json
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -12,6 +13,7 @@ from fastapi.routing import APIRoute
 from proce.json_reading import is_shallow, parse_json
 
 MAX_DEPTH = 32
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # but not the letters u0000 behind a backslash
 _LARGE_BODY = 100_000  # bytes that the event loop does not parse itself
 _UNREADABLE = 400
 _WRONG_TYPE = 415
@@ -66,7 +68,7 @@ def parse_body(body: bytes) -> Any:
         raise _unreadable(f"The body cannot be read: {error}.") from None
     if not is_shallow(value, MAX_DEPTH):
         raise _unreadable(f"The body is nested more than {MAX_DEPTH} levels deep.")
-    if b"\\u0000" in body and "\\u0000" in json.dumps(value):
+    if _NUL.search(body):
         raise _unreadable("The body holds the character U+0000, which no text may hold.")
     return value
 

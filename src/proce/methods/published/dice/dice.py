@@ -38,7 +38,13 @@ from proce.methods.published.dice.worker import (
     silence,
 )
 from proce.methods.published.published import Published
-from proce.methods.published.task import NOTHING_MOVES, Candidates, CommonFit, Task
+from proce.methods.published.task import (
+    EVALUATIONS_SPENT,
+    NOTHING_MOVES,
+    Candidates,
+    CommonFit,
+    Task,
+)
 from proce.processes.fork_server import ForkServer
 from proce.processes.pool import PoolSettings, WorkerPool
 from proce.processes.spawn_server import SpawnServer
@@ -429,7 +435,8 @@ class _RowSearch:
         task.evaluations_left[self.position] -= answer.evaluations
         task.call.evaluations += answer.evaluations
         if self.spent:
-            return self._nearest(np.concatenate([nothing, *self.reached])), ""
+            nearest = self._nearest(np.concatenate([nothing, *self.reached]))
+            return nearest, "" if len(nearest) else EVALUATIONS_SPENT
         return self._nearest(self._rows(answer.rows)[0]), answer.note
 
     def score(self, values: Floats | None) -> Floats | None:
