@@ -21,10 +21,11 @@ def events(client: httpx.Client, record_id: str) -> str:
 def test_a_restart_keeps_what_is_finished_and_marks_what_was_not(
     loan_folder: Path, loan_rows: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
-    words = [loan_folder, "--rows", loan_rows, "--workers", 1]
+    words = [loan_folder, "--rows", loan_rows, "--workers", 1, "--target", "approved"]
     words += ["--database", tmp_path / "log.sqlite"]
     with LiveServer(*words) as server, server.client() as client:
         done = explained(client, {"row_ids": [0], "n": 1})
+        assert done["request"]["target"] == "approved"  # which the operator has set
         first = body_of(client.post("/explanations", json=LONG), 202)["id"]
         second = body_of(client.post("/explanations", json=LONG), 202)["id"]
         with client.stream("GET", f"/explanations/{first}/events") as stream:
